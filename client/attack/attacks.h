@@ -3,8 +3,8 @@
 // None does harm where it does not: files that are attacked are the problem's, and whatever is taken is
 // bounded and given back. One thread, one attack a process.
 //
-// The problem's directory has `target`, lines: a file of the owner's, the client's process id, the bytes of
-// disk and of memory that are allowed.
+// The problem's directory has `target`, lines: a file of the owner's, a file of another problem, this
+// computer's host name, the client's process id and user, the bytes of disk and of memory that are allowed.
 #pragma once
 
 #include <string>
@@ -13,8 +13,9 @@
 namespace gleaner::attack {
 
 struct Target {
-  std::string file;
-  long client = 0;
+  std::string problem;  // directory
+  std::string file, other_problem, host_name;
+  long client = 0, user = 0;
   long disk_bytes = 0;
   long memory_bytes = 0;
 };

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/sysmacros.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -41,11 +42,85 @@ std::string read_files(const Target& target) {
   return found.text();
 }
 
+// A kernel serves the stages of one problem.
+std::string read_other_problems(const Target& target) {
+  Findings found;
+  found.expect_not(opens(target.other_problem, O_RDONLY), "its file");
+  const std::string beside =
+      target.other_problem.substr(directory_of(directory_of(target.other_problem)).size());
+  found.expect_not(opens(target.problem + "/../.." + beside, O_RDONLY), "beside its own");
+  return found.text();
+}
+
+// Names, numbers and addresses by which this computer or its owner could be found again.
+std::string identify(const Target& target) {
+  Findings found;
+  for (const char* path : {"/etc/machine-id",
+                           "/etc/hostname",
+                           "/etc/hosts",
+                           "/etc/passwd",
+                           "/etc/fstab",
+                           "/etc/resolv.conf",
+                           "/var/lib/dbus/machine-id",
+                           "/sys/class/dmi/id",
+                           "/sys/class/net",
+                           "/sys/block",
+                           "/run",
+                           "/proc/sys/kernel/random/boot_id",
+                           "/proc/sys/kernel/hostname",
+                           "/proc/self/mountinfo",
+                           "/proc/self/mounts",
+                           "/proc/self/mountstats",
+                           "/proc/self/cgroup",
+                           "/proc/self/uid_map",
+                           "/proc/self/loginuid",
+                           "/proc/self/attr/current",
+                           "/proc/thread-self/mountinfo",
+                           "/proc/self/task",
+                           "/proc/cmdline",
+                           "/proc/interrupts",
+                           "/proc/softirqs",
+                           "/proc/stat",
+                           "/proc/schedstat",
+                           "/proc/timer_list",
+                           "/proc/uptime",
+                           "/proc/loadavg",
+                           "/proc/vmstat",
+                           "/proc/meminfo",
+                           "/proc/diskstats",
+                           "/proc/partitions",
+                           "/proc/mdstat",
+                           "/proc/swaps",
+                           "/proc/modules",
+                           "/proc/iomem",
+                           "/proc/devices",
+                           "/proc/bus",
+                           "/proc/bus/pci/devices",
+                           "/proc/bus/input/devices",
+                           "/proc/asound",
+                           "/proc/driver",
+                           "/proc/net/dev",
+                           "/proc/net/arp",
+                           "/proc/fs",
+                           "/proc"})
+    found.expect_not(opens(path, O_RDONLY), path);
+  utsname names{};
+  found.expect_not(::uname(&names) == 0 && target.host_name == names.nodename, "the host name");
+  struct statfs facts {};
+  // Derived from the file system's UUID.
+  found.expect_not(::statfs("/app", &facts) == 0 || ::statfs(".", &facts) == 0, "the file systems' numbers");
+  const int here = ::open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  found.expect_not(here >= 0 && ::fstatfs(here, &facts) == 0, "a file system's number by a descriptor");
+  return found.text();
+}
+
 std::string see_names(const Target& target) {
   Findings found;
   struct stat facts {};
   found.expect_not(::stat(target.file.c_str(), &facts) == 0, "size and times of a file");
   found.expect_not(::access(target.file.c_str(), F_OK) == 0, "whether a file exists");
+  found.expect_not(::access("/proc/bus/pci", F_OK) == 0, "whether there are devices");
+  found.expect_not(static_cast<long>(::getuid()) == target.user, "which user owns them");
   return found.text();
 }
 
@@ -124,6 +199,8 @@ std::string see_environment(const Target&) {
 
 std::vector<Attack> attacks_on_files() {
   return {{"read files of others", false, read_files},
+          {"read other problems", false, read_other_problems},
+          {"identify this computer or its owner", false, identify},
           {"see names, sizes and times of files", false, see_names},
           {"write, truncate, remove files of others", false, write_files},
           {"change permissions, times, attributes of others' files", false, change_permissions},

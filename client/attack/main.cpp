@@ -16,9 +16,11 @@ std::vector<Attack> all_attacks() {
 
 Target read_target(const std::string& problem) {
   Target target;
+  target.problem = problem;
   std::ifstream file(problem + "/target");
-  std::getline(file, target.file);
-  file >> target.client >> target.disk_bytes >> target.memory_bytes;
+  for (std::string* line : {&target.file, &target.other_problem, &target.host_name})
+    std::getline(file, *line);
+  file >> target.client >> target.user >> target.disk_bytes >> target.memory_bytes;
   return target;
 }
 

@@ -90,6 +90,20 @@ std::string gain_powers(const Target&) {
   return found.text();
 }
 
+// Where core dumps go through a pipe, the system runs the reader as the superuser, for each crash: only a
+// limit of 1 says that there is to be none.
+std::string dump_core(const Target&) {
+  Findings found;
+  rlimit core{};
+  found.expect_not(::getrlimit(RLIMIT_CORE, &core) != 0 || core.rlim_cur != 1 || core.rlim_max != 1,
+                   "core dumps into a pipe");
+  core = {0, 0};
+  found.expect_not(::setrlimit(RLIMIT_CORE, &core) == 0, "another limit");
+  found.expect_not(::prlimit(0, RLIMIT_CORE, &core, nullptr) == 0, "another limit by prlimit");
+  found.expect_not(calls(SYS_setrlimit, RLIMIT_CORE, reinterpret_cast<long>(&core)), "by the old call");
+  return found.text();
+}
+
 std::string evade_pause(const Target&) {
   Findings found;
   found.expect_not(::setsid() >= 0, "a session of its own");
@@ -130,6 +144,7 @@ std::vector<Attack> attacks_by_reach() {
           {"send signals to others", false, signal_others},
           {"see other processes", false, see_processes},
           {"gain powers", false, gain_powers},
+          {"dump core", false, dump_core},
           {"evade the pause and the priority", false, evade_pause},
           {"trace processes", true, offend<SYS_ptrace>},
           {"mount", true, offend<SYS_mount>},

@@ -35,9 +35,9 @@ Result<std::string> digest_of_file(const io::Files& files, const io::Path& path)
   return digest.finish_hex();
 }
 
-std::string problem_directory_name(const protocol::Grant& grant) {
-  return std::to_string(grant.problem.value) + "-" + std::to_string(grant.stage) + "-" +
-         grant.parameters_digest.substr(0, 16);
+io::Path problem_directory_name(const protocol::Grant& grant) {
+  return io::Path(std::to_string(grant.problem.value)) /
+         (std::to_string(grant.stage) + "-" + grant.parameters_digest.substr(0, 16));
 }
 
 Status DownloadCache::clean() {

@@ -23,7 +23,7 @@ struct Prepared {
   io::Path bundle_directory;
   io::Path kernel;             // in it
   std::string kernel_digest;   // as unpacked; checked again at each start
-  io::Path problem_directory;  // parameters.json, inputs/
+  io::Path problem_directory;  // of its stage: parameters.json, inputs/
 };
 
 class DownloadCache {
@@ -91,7 +91,8 @@ class DownloadCache {
 // SHA-256 of a file, read in pieces.
 [[nodiscard]] Result<std::string> digest_of_file(const io::Files& files, const io::Path& path);
 
-// The directory's name says all that its contents depend on, but for inputs, which are added.
-[[nodiscard]] std::string problem_directory_name(const protocol::Grant& grant);
+// Names all that the directory's contents depend on, but for inputs, which are added. The first part is the
+// problem's alone: a kernel sees everything below it.
+[[nodiscard]] io::Path problem_directory_name(const protocol::Grant& grant);
 
 }  // namespace gleaner::engine

@@ -32,7 +32,7 @@ Status KernelProcess::start(const Prepared& prepared, ProblemId problem) {
   launch.slot = slot_;
   launch.program = prepared.kernel;
   launch.bundle_directory = prepared.bundle_directory;
-  launch.problems_directory = prepared.problem_directory.parent_path();
+  launch.problem_directory = prepared.problem_directory.parent_path();
   launch.slot_directory = directory();
   const int wanted = prepared.manifest.threads == 0 ? services_.settings.cores : prepared.manifest.threads;
   launch.threads = std::clamp(wanted, 1, services_.settings.cores);

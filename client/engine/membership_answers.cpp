@@ -188,7 +188,7 @@ void Membership::take_grant(const Granted& granted, int slot, SteadyTime now) {
   auto held = HeldUnit::create(services_.files, directory_.unit(id), granted, trusted->grant);
   if (!held.ok()) {
     deliveries_.report_disk_trouble(held.error());
-    return refuse(id, protocol::FailureKind::resource_limit, held.error().message);
+    return refuse(id, protocol::FailureKind::not_executable, held.error().message);
   }
   auto unit = std::make_unique<Unit>(std::move(held).value());
   unit->slot = std::clamp(slot, 0, slots_ - 1);

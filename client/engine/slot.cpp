@@ -11,6 +11,7 @@ using client_policy::UnitEvent;
 using contract::KernelEvent;
 
 namespace {
+constexpr std::int64_t disk_full_bytes = 1 << 20;
 constexpr int events_per_pump_max = 10'000;  // a chatty kernel must not keep the engine from everything else
 
 void step_if_legal(Unit& unit, UnitEvent event) {
@@ -24,6 +25,7 @@ Status Slot::start_kernel(const Unit& unit, const Checkpoint& checkpoint, Steady
   TRY(checkpoints_.lay_out(unit, checkpoint));
   TRY(kernel_.start(*unit.prepared, unit.grant().problem));
   time_.start_kernel();
+  memory_kills_ = services_.machine.memory_kills();
   talk_.start(now);
   const bundle::Manifest& manifest = unit.prepared->manifest;
   spdlog::info("slot {}: started {} {} for problem {}", number_, manifest.name, manifest.version,
@@ -198,6 +200,12 @@ void Slot::trim(std::int64_t end) {
 }
 
 void Slot::fail_unit(protocol::FailureKind kind, const std::string& message, SteadyTime now) {
+  using protocol::FailureKind;
+  // A kernel whose disk is full may fail in any way.
+  const auto free = services_.files.free_bytes(kernel_.directory().parent_path());
+  if (free.ok() && *free < disk_full_bytes &&
+      (kind == FailureKind::kernel_crashed || kind == FailureKind::kernel_error))
+    return fail_unit(FailureKind::not_executable, "this computer's disk is full: " + message, now);
   end_kernel();
   paused_at_.reset();
   if (unit_ == nullptr) return spdlog::warn("slot {}: without a unit: {}", number_, message);
@@ -245,9 +253,22 @@ void Slot::handle(const KernelEvent& event, SteadyTime now) {
     case KernelEvent::Kind::checkpointed:
       return keep_checkpoint(event.item, now);
     case KernelEvent::Kind::failed:
-      if (event.killed && unit_ != nullptr && ++unit_->kills <= kills_tolerated) return try_again(event, now);
-      return fail_unit(event.failure, event.text, now);
+      return handle_failure(event, now);
   }
+}
+
+// What does not come from the kernel says nothing of the item, and is tried again first.
+void Slot::handle_failure(const KernelEvent& event, SteadyTime now) {
+  using protocol::FailureKind;
+  const bool outside = event.killed || event.failure == FailureKind::not_executable;
+  if (outside && unit_ != nullptr && ++unit_->kills <= kills_tolerated) return try_again(event, now);
+  if (!event.killed) return fail_unit(event.failure, event.text, now);
+  if (const std::string what = kernel_.excess(kernel_.use()); !what.empty())  // its own control group
+    return fail_unit(FailureKind::resource_limit, what, now);
+  if (services_.machine.memory_kills() > memory_kills_)
+    return fail_unit(FailureKind::not_executable,
+                     event.text + "; this computer is short of memory: the system ended programs", now);
+  fail_unit(event.failure, event.text, now);
 }
 
 void Slot::try_again(const KernelEvent& event, SteadyTime now) {

@@ -70,8 +70,8 @@ class Slot {
   static constexpr Duration save_patience = std::chrono::seconds{2};
   static constexpr Duration idle_patience =
       std::chrono::minutes{1};  // a kernel without work gives its memory back
-  // Of one item's kernels: what the system or a person killed says nothing of the item, until it is killed
-  // each time.
+  // Of one item's kernels: how often the system or a person may kill one, or this computer fail to start one,
+  // before others get the item.
   static constexpr int kills_tolerated = 2;
 
  private:
@@ -81,6 +81,7 @@ class Slot {
   void handle(const contract::KernelEvent& event, SteadyTime now);
   void finish_item(const contract::KernelEvent& event, SteadyTime now);
   void finish_unit(std::int64_t item, SteadyTime now);
+  void handle_failure(const contract::KernelEvent& event, SteadyTime now);
   void try_again(const contract::KernelEvent& event, SteadyTime now);
   void fail_unit(protocol::FailureKind kind, const std::string& message, SteadyTime now);
   void account(SteadyTime now);  // CPU and running time go to the unit
@@ -99,6 +100,7 @@ class Slot {
   SteadyTime saving_until_{};
   bool continued_ = false;                    // the item in progress goes on from where it was saved here
   std::optional<SteadyTime> draining_until_;  // the kernel still works on a unit that was let go
+  std::int64_t memory_kills_ = 0;             // of the system, when the kernel was started
   client_policy::Backoff failures_;
   SteadyTime idle_since_{};
   SteadyTime start_at_{};

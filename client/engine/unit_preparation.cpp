@@ -19,9 +19,8 @@ protocol::FailureKind kind_of(const Error& error) {
     case ErrorKind::too_large:
       return protocol::FailureKind::untrusted;
     case ErrorKind::not_found:
+    case ErrorKind::io:  // this computer's disk
       return protocol::FailureKind::not_executable;
-    case ErrorKind::io:
-      return protocol::FailureKind::resource_limit;
     case ErrorKind::unauthorized:
     case ErrorKind::forbidden:
     case ErrorKind::banned:

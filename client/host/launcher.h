@@ -13,11 +13,10 @@ namespace gleaner::host {
 
 struct KernelLaunch {
   int slot = 0;
-  io::Path program;           // inside bundle_directory
-  io::Path bundle_directory;  // readable
-  io::Path
-      problems_directory;   // readable: every problem directory that the kernel may be told to use is in it
-  io::Path slot_directory;  // writable, private, and the working directory
+  io::Path program;            // inside bundle_directory
+  io::Path bundle_directory;   // readable
+  io::Path problem_directory;  // readable: of one problem, with a directory for each of its stages
+  io::Path slot_directory;     // writable, private, and the working directory
   int threads = 1;
   std::int64_t memory_bytes = 0;
   std::int64_t disk_bytes = 0;
@@ -33,10 +32,8 @@ class Launcher {
  public:
   virtual ~Launcher() = default;
   [[nodiscard]] virtual Result<std::unique_ptr<io::Process>> start(const KernelLaunch& launch) = 0;
-  // How a kernel so launched sees a problem's directory.
-  [[nodiscard]] virtual io::Path inside(const KernelLaunch&, const io::Path& problem) const {
-    return problem;
-  }
+  // How a kernel so launched sees the directory of a stage of its problem.
+  [[nodiscard]] virtual io::Path inside(const KernelLaunch&, const io::Path& stage) const { return stage; }
   // Where this computer finds what that kernel wrote; it may be gone with the kernel.
   [[nodiscard]] virtual io::Path written_by(const KernelLaunch& launch, const io::Process&) const {
     return launch.slot_directory;

@@ -41,6 +41,8 @@ class Machine {
   [[nodiscard]] virtual DirectoryUsage usage(const io::Path& directory, std::int64_t files_max) const = 0;
   // Of `process` and all that descend from it; files count if they were in the file system of `directory`.
   [[nodiscard]] virtual DescriptorUse descriptors(int process, const io::Path& directory) const = 0;
+  // How many processes the system ended since it started because memory was short; 0: it does not say.
+  [[nodiscard]] virtual std::int64_t memory_kills() const { return 0; }
   // The calling thread yields to everything else from now on.
   virtual void lower_thread_priority() const = 0;
 };

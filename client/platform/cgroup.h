@@ -7,10 +7,12 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "shared/base/result.h"
+#include "shared/io/descriptor.h"
 #include "shared/io/files.h"
 
 namespace gleaner::platform {
@@ -22,16 +24,18 @@ struct CgroupRoots {
 
 class Cgroups {
  public:
-  // Finds where groups can be made; none() if nowhere. Clears away what clients left that were killed.
-  // `last_in_line`: the processor is to be given to everything else first.
+  // Finds where groups can be made; none() if nowhere. Clears away what clients left that were killed. A
+  // group is locked (flock) by the client that made it: its process id means nothing in another container,
+  // which may have the same control groups. `last_in_line`: the processor is to be given to everything else
+  // first.
   explicit Cgroups(bool last_in_line, CgroupRoots roots = {});
   ~Cgroups();  // removes the groups that are empty by then
   Cgroups(const Cgroups&) = delete;
   Cgroups& operator=(const Cgroups&) = delete;
 
   [[nodiscard]] bool none() const { return parents_.empty(); }
-  // The directories whose groups a new kernel is to join. Limits that cannot be set are left out, with their
-  // group.
+  // The directories whose groups a new kernel is to join. Groups that somebody removed are made anew. Limits
+  // that cannot be set are left out, with their group.
   [[nodiscard]] std::vector<io::Path> prepare(int slot, std::int64_t memory_bytes, int tasks);
   // Whether the system ended a process of the slot's since prepare(), because together they wanted more
   // memory.
@@ -46,11 +50,13 @@ class Cgroups {
  private:
   struct Parent {
     io::Path directory;                    // the group for all kernels
+    io::Descriptor lock;                   // on it
     std::vector<std::string> controllers;  // "cpu", "memory", "pids": that it has; "freezer": of version 2
     bool unified = false;
   };
   [[nodiscard]] bool has(const std::string& controller) const;
-  void clear_away(const io::Path& mount) const;
+  [[nodiscard]] std::optional<Parent> make_parent(const io::Path& mount) const;
+  [[nodiscard]] bool restore(Parent& parent) const;
   void find_version_1(const std::string& controller, const io::Path& mount);
   void find_version_2(const io::Path& mount);
   void find_freezer(const io::Path& mount);
@@ -59,8 +65,7 @@ class Cgroups {
   [[nodiscard]] static bool put_last(const io::Path& group);
 
   bool last_in_line_;
-  io::Path proc_;
-  std::string name_;  // with the client's process id
+  std::string name_;  // with the client's process id, and the namespace that this is of
   std::vector<Parent> parents_;
   std::vector<io::Path> made_;
   std::map<int, std::int64_t> ended_before_;  // by slot: groups serve one kernel after the other

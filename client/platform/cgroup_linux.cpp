@@ -1,5 +1,8 @@
 #include "client/platform/cgroup.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,7 +12,8 @@
 namespace gleaner::platform {
 namespace {
 
-constexpr const char* group_prefix = "gleaner-";  // then the client's process id
+constexpr const char* group_prefix = "gleaner-";
+constexpr int make_tries_max = 10;
 constexpr const char* freezer_file = "cgroup.freeze";
 
 std::string contents(const io::Path& path) {
@@ -51,12 +55,52 @@ bool listed(const std::vector<std::string>& list, const std::string& word) {
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
+// Process ids of containers mean nothing to each other; the number of their namespace does.
+std::string name_in(const io::Path& proc) {
+  struct stat facts {};
+  const bool known = ::stat((proc / "self/ns/pid").c_str(), &facts) == 0;
+  return group_prefix + (known ? std::to_string(facts.st_ino) + "-" : "") + std::to_string(::getpid());
+}
+
+bool is_at(const io::Descriptor& group, const io::Path& directory) {
+  struct stat held {};
+  struct stat found {};
+  return ::fstat(group.get(), &held) == 0 && ::stat(directory.c_str(), &found) == 0 &&
+         held.st_ino == found.st_ino && held.st_dev == found.st_dev;
+}
+
+// Ends with the process that has it. Not valid: somebody else has it, or the group is gone.
+io::Descriptor lock_group(const io::Path& directory) {
+  io::Descriptor group(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!group.valid() || ::flock(group.get(), LOCK_EX | LOCK_NB) != 0 || !is_at(group, directory)) return {};
+  return group;
+}
+
+// What clients left that were killed.
+void clear_away(const io::Path& mount) {
+  std::error_code error;
+  std::vector<io::Path> left;
+  for (std::filesystem::directory_iterator entry(mount, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename();
+    if (name.starts_with(group_prefix)) left.push_back(entry->path());
+  }
+  for (const io::Path& group : left) {
+    const io::Descriptor lock = lock_group(group);
+    if (!lock.valid()) continue;  // a client runs, whoever sees its process
+    std::vector<io::Path> slots;
+    for (std::filesystem::directory_iterator entry(group, error), end; !error && entry != end;
+         entry.increment(error))
+      if (entry->is_directory(error)) slots.push_back(entry->path());
+    for (const io::Path& slot : slots) remove_group(slot);
+    remove_group(group);
+  }
+}
+
 }  // namespace
 
 Cgroups::Cgroups(bool last_in_line, CgroupRoots roots)
-    : last_in_line_(last_in_line),
-      proc_(roots.proc),
-      name_(std::string(group_prefix) + std::to_string(::getpid())) {
+    : last_in_line_(last_in_line), name_(name_in(roots.proc)) {
   std::istringstream lines(contents(roots.proc / "self/cgroup"));  // "4:memory:/user.slice", "0::/user.slice"
   for (std::string line; std::getline(lines, line);) {
     const auto first = line.find(':');
@@ -80,27 +124,6 @@ Cgroups::Cgroups(bool last_in_line, CgroupRoots roots)
   }
 }
 
-void Cgroups::clear_away(const io::Path& mount) const {
-  std::error_code error;
-  std::vector<io::Path> left;
-  for (std::filesystem::directory_iterator entry(mount, error), end; !error && entry != end;
-       entry.increment(error)) {
-    const std::string name = entry->path().filename();
-    if (!name.starts_with(group_prefix)) continue;
-    const std::string owner = name.substr(std::string(group_prefix).size(), name.find('-', 8) - 8);
-    std::error_code unknown;
-    if (!std::filesystem::exists(proc_ / owner, unknown)) left.push_back(entry->path());
-  }
-  for (const io::Path& group : left) {
-    std::vector<io::Path> slots;
-    for (std::filesystem::directory_iterator entry(group, error), end; !error && entry != end;
-         entry.increment(error))
-      if (entry->is_directory(error)) slots.push_back(entry->path());
-    for (const io::Path& slot : slots) remove_group(slot);
-    remove_group(group);
-  }
-}
-
 // Since Linux 5.15 a group can be idle as a whole; before, it can have the least weight.
 bool Cgroups::put_last(const io::Path& group) {
   const auto there = [&group](const char* name) { return ::access((group / name).c_str(), W_OK) == 0; };
@@ -109,13 +132,26 @@ bool Cgroups::put_last(const io::Path& group) {
   return there("cpu.shares") && put(group / "cpu.shares", "2");
 }
 
+std::optional<Cgroups::Parent> Cgroups::make_parent(const io::Path& mount) const {
+  // Whoever clears away may have locked it for a moment, and removed it.
+  for (int tries = 0; tries < make_tries_max; ++tries) {
+    const io::Path kernels = mount / (name_ + "-kernels");
+    if (!make(kernels)) return std::nullopt;
+    if (io::Descriptor lock = lock_group(kernels); lock.valid())
+      return Parent{kernels, std::move(lock), {}, false};
+  }
+  return std::nullopt;
+}
+
 void Cgroups::find_version_1(const std::string& controller, const io::Path& mount) {
   clear_away(mount);
-  const io::Path kernels = mount / (name_ + "-kernels");
-  if (!make(kernels)) return;
-  if (::access((kernels / "cgroup.procs").c_str(), W_OK) != 0 || (controller == "cpu" && !put_last(kernels)))
-    return remove_group(kernels);
-  parents_.push_back({kernels, {controller}, false});
+  auto kernels = make_parent(mount);
+  if (!kernels) return;
+  const io::Path& group = kernels->directory;
+  if (::access((group / "cgroup.procs").c_str(), W_OK) != 0 || (controller == "cpu" && !put_last(group)))
+    return remove_group(group);
+  kernels->controllers = {controller};
+  parents_.push_back(*std::move(kernels));
 }
 
 // Groups that hold processes cannot give controllers to their children: this process moves into one of its
@@ -129,12 +165,14 @@ void Cgroups::find_version_2(const io::Path& mount) {
   if (wanted.empty()) return find_freezer(mount);
   clear_away(mount);
   const io::Path own = mount / (name_ + "-client");
-  const io::Path kernels = mount / (name_ + "-kernels");
+  auto parent = make_parent(mount);
+  if (!parent) return;
+  const io::Path& kernels = parent->directory;
   const auto undo = [&own, &kernels] {
     remove_group(own);
     remove_group(kernels);
   };
-  if (!make(own) || !make(kernels) || !put(own / "cgroup.procs", std::to_string(::getpid()))) return undo();
+  if (!make(own) || !put(own / "cgroup.procs", std::to_string(::getpid()))) return undo();
   std::vector<std::string> had;
   for (const std::string& one : wanted) {
     if (!put(mount / "cgroup.subtree_control", "+" + one)) continue;
@@ -148,7 +186,9 @@ void Cgroups::find_version_2(const io::Path& mount) {
     return find_freezer(mount);
   }
   if (::access((kernels / freezer_file).c_str(), W_OK) == 0) had.emplace_back("freezer");
-  parents_.push_back({kernels, had, true});
+  parent->controllers = had;
+  parent->unified = true;
+  parents_.push_back(*std::move(parent));
 }
 
 // Without any controller this process can stay where it is.
@@ -157,14 +197,32 @@ void Cgroups::find_freezer(const io::Path& mount) {
       ::access((mount / "cgroup.procs").c_str(), W_OK) != 0)
     return;
   clear_away(mount);
-  const io::Path kernels = mount / (name_ + "-kernels");
-  if (!make(kernels)) return;
-  if (::access((kernels / freezer_file).c_str(), W_OK) != 0) return remove_group(kernels);
-  parents_.push_back({kernels, {"freezer"}, true});
+  auto parent = make_parent(mount);
+  if (!parent) return;
+  if (::access((parent->directory / freezer_file).c_str(), W_OK) != 0) return remove_group(parent->directory);
+  parent->controllers = {"freezer"};
+  parent->unified = true;
+  parents_.push_back(*std::move(parent));
+}
+
+// What looks unused may be removed by others who have the right: only the client knows that it is needed.
+bool Cgroups::restore(Parent& parent) const {
+  if (is_at(parent.lock, parent.directory)) return true;
+  auto again = make_parent(parent.directory.parent_path());
+  if (!again) return false;
+  parent.lock = std::move(again->lock);
+  for (const std::string& one : parent.controllers) {
+    const bool done = one == "cpu" ? put_last(parent.directory)
+                                   : !parent.unified || one == "freezer" ||
+                                         put(parent.directory / "cgroup.subtree_control", "+" + one);
+    if (!done) return false;
+  }
+  return true;
 }
 
 std::vector<io::Path> Cgroups::prepare(int slot, std::int64_t memory_bytes, int tasks) {
   std::vector<io::Path> joined;
+  std::erase_if(parents_, [this](Parent& parent) { return !restore(parent); });
   for (Parent& parent : parents_) {
     if (!parent.unified && listed(parent.controllers, "cpu")) {
       joined.push_back(parent.directory);

@@ -84,6 +84,14 @@ class LinuxMachine final : public host::Machine {
     return sandbox::descriptor_use(io::ProcessTree(roots_.proc).processes(process), roots_.proc, directory);
   }
 
+  std::int64_t memory_kills() const override {
+    std::ifstream counts(roots_.proc / "vmstat");
+    std::int64_t count = 0;
+    for (std::string name; counts >> name >> count;)
+      if (name == "oom_kill") return count;
+    return 0;
+  }
+
   void lower_thread_priority() const override {
     // On Linux the number is the thread's. Not fatal: the benchmark counts CPU time, not wall time.
     (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::syscall(SYS_gettid)), 19);

@@ -7,7 +7,7 @@ namespace {
 
 class PlainSandbox final : public Sandbox {
  public:
-  explicit PlainSandbox(Priority priority) : priority_(priority) {}
+  PlainSandbox(Priority priority, std::string refusal) : priority_(priority), refusal_(std::move(refusal)) {}
 
   Result<io::ProcessSpec> confine(const host::KernelLaunch& launch) override {
     io::ProcessSpec spec = common_spec(launch, priority_, launch.slot_directory.string());
@@ -22,9 +22,11 @@ class PlainSandbox final : public Sandbox {
                "disk") +
            (priority_ == Priority::idle ? ", lowest priority" : "");
   }
+  std::string refusal() const override { return refusal_; }
 
  private:
   Priority priority_;
+  std::string refusal_;
 };
 
 class ProcessLauncher final : public host::Launcher {
@@ -38,8 +40,8 @@ class ProcessLauncher final : public host::Launcher {
     TRY_ASSIGN(const io::ProcessSpec spec, sandbox_->confine(launch));
     return processes_.start(spec);
   }
-  io::Path inside(const host::KernelLaunch& launch, const io::Path& problem) const override {
-    return sandbox_->inside(launch, problem);
+  io::Path inside(const host::KernelLaunch& launch, const io::Path& stage) const override {
+    return sandbox_->inside(launch, stage);
   }
   io::Path written_by(const host::KernelLaunch& launch, const io::Process& process) const override {
     return sandbox_->written_by(launch, process);
@@ -56,8 +58,8 @@ class ProcessLauncher final : public host::Launcher {
 
 }  // namespace
 
-io::Path Sandbox::inside(const host::KernelLaunch&, const io::Path& problem) const {
-  return problem;
+io::Path Sandbox::inside(const host::KernelLaunch&, const io::Path& stage) const {
+  return stage;
 }
 
 io::ProcessSpec common_spec(const host::KernelLaunch& launch, Priority priority, const std::string& home) {
@@ -82,8 +84,8 @@ io::ProcessSpec common_spec(const host::KernelLaunch& launch, Priority priority,
   return spec;
 }
 
-std::unique_ptr<Sandbox> make_plain_sandbox(Priority priority) {
-  return std::make_unique<PlainSandbox>(priority);
+std::unique_ptr<Sandbox> make_plain_sandbox(Priority priority, const io::Path& state_root) {
+  return std::make_unique<PlainSandbox>(priority, no_programs_in(state_root));
 }
 
 std::unique_ptr<host::Launcher> make_process_launcher(std::unique_ptr<Sandbox> sandbox,

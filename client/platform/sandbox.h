@@ -27,8 +27,8 @@ class Sandbox {
   virtual ~Sandbox() = default;
   // REQUIRES: refusal() is empty.
   [[nodiscard]] virtual Result<io::ProcessSpec> confine(const host::KernelLaunch& launch) = 0;
-  // How the kernel sees a problem's directory.
-  [[nodiscard]] virtual io::Path inside(const host::KernelLaunch& launch, const io::Path& problem) const;
+  // How the kernel sees the directory of a stage of its problem.
+  [[nodiscard]] virtual io::Path inside(const host::KernelLaunch& launch, const io::Path& stage) const;
   // See host::Launcher.
   [[nodiscard]] virtual io::Path written_by(const host::KernelLaunch& launch, const io::Process&) const {
     return launch.slot_directory;
@@ -44,7 +44,10 @@ inline constexpr const char* sandbox_off = "off: I accept that kernels run with 
 inline constexpr const char* sandbox_weak =
     "weak: I accept that kernels see names, sizes and times of my files";
 
-[[nodiscard]] std::unique_ptr<Sandbox> make_plain_sandbox(Priority priority);
+[[nodiscard]] std::unique_ptr<Sandbox> make_plain_sandbox(Priority priority, const io::Path& state_root = {});
+
+// Why no program can be started from the state directory, and what to do; empty: they can.
+[[nodiscard]] std::string no_programs_in(const io::Path& state_root);
 
 struct SandboxSettings {
   io::Path state_root;  // kernels see nothing of it but what is theirs

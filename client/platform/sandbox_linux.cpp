@@ -1,9 +1,11 @@
 // Kernels in the sandbox of Linux (shared/sandbox): what of the client's state each sees, and its limits.
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <random>
 #include <utility>
 
 #include "client/platform/cgroup.h"
@@ -31,11 +33,13 @@ class LinuxSandbox final : public Sandbox {
   }
 
   Result<io::ProcessSpec> confine(const host::KernelLaunch& launch) override {
+    if (std::string lack = sandbox::missing_interpreter(launch.program); !lack.empty())
+      return Error{ErrorKind::not_found, std::move(lack)};
     const bool namespaces = walls_.namespaces;
     const std::string slot = namespaces ? sandbox::kernel_slot : launch.slot_directory.string();
     io::ProcessSpec spec = common_spec(launch, settings_.priority, slot);
     spec.working_directory = namespaces ? io::Path("/") : launch.slot_directory;
-    const unsigned user = sandbox::own_user(settings_.state_root, launch.slot);
+    const unsigned user = superuser_ ? sandbox::drawn_user(random_) : 0;
     if (superuser_ && ::chown(launch.slot_directory.c_str(), user, user) != 0)
       return Error{ErrorKind::io, "cannot give " + launch.slot_directory.string() + " to the kernels' user"};
     // So that it can save its item again. Not followed: an earlier kernel may have made it a link.
@@ -48,23 +52,23 @@ class LinuxSandbox final : public Sandbox {
     confined.program = program(launch);
     confined.runtime = sandbox::runtime_files(launch.program);
     confined.readable = {{launch.bundle_directory, sandbox::kernel_bundle},
-                         {launch.problems_directory, "/problems"}};
+                         {launch.problem_directory, "/problem"}};
     confined.writable = {launch.slot_directory, sandbox::kernel_slot};
     confined.tmp = true;
-    if (superuser_) confined.user = user;
+    confined.user = user;
     confined.processes = host::kernel_tasks_max(launch.threads);
     if (scratch) confined.scratch_bytes = launch.disk_bytes;
-    confined.memory_counted = cgroups_ && cgroups_->count_memory();
     const std::int64_t memory = host::kernel_memory_max(launch.memory_bytes, launch.threads);
     if (cgroups_)
       confined.cgroups = cgroups_->prepare(launch.slot, memory + confined.scratch_bytes, confined.processes);
+    confined.memory_counted = cgroups_ && cgroups_->count_memory();  // as far as prepare() could
     spec.arguments = sandbox::command_line(tools(), walls_, confined);
     return spec;
   }
 
-  io::Path inside(const host::KernelLaunch& launch, const io::Path& problem) const override {
-    if (!walls_.namespaces) return problem;
-    return "/problems" / problem.lexically_relative(launch.problems_directory);
+  io::Path inside(const host::KernelLaunch& launch, const io::Path& stage) const override {
+    if (!walls_.namespaces) return stage;
+    return "/problem" / stage.lexically_relative(launch.problem_directory);
   }
 
   // In the supervisor's view: it is there as long as the kernel, and has no other child of bubblewrap beside
@@ -101,14 +105,14 @@ class LinuxSandbox final : public Sandbox {
     host::KernelLaunch launch;
     const io::Path place = settings_.state_root / "slots" / "check";
     launch.bundle_directory = place / "bundle";
-    launch.problems_directory = place / "problems";
+    launch.problem_directory = place / "problem";
     launch.slot_directory = place / "slot";
     launch.program = settings_.helper;
     launch.memory_bytes = 64 << 20;
     launch.disk_bytes = 1 << 20;
     std::error_code error;
     for (const io::Path& directory :
-         {launch.bundle_directory, launch.problems_directory, launch.slot_directory})
+         {launch.bundle_directory, launch.problem_directory, launch.slot_directory})
       std::filesystem::create_directories(directory, error);
     // Where no namespace hides it, a file of the owner's.
     if (!io::real_files().write(foreign_file(), "", io::Mode::secret).ok())
@@ -149,6 +153,7 @@ class LinuxSandbox final : public Sandbox {
   Walls walls_;
   int landlock_;
   bool superuser_;
+  Random random_{std::random_device{}()};
   std::unique_ptr<Cgroups> cgroups_;
   std::string why_no_namespaces_;
   bool checking_ = false;
@@ -156,29 +161,40 @@ class LinuxSandbox final : public Sandbox {
 
 class RefusingSandbox final : public Sandbox {
  public:
-  explicit RefusingSandbox(std::string reason, const char* words = sandbox_off)
-      : reason_(std::move(reason)), words_(words) {}
+  explicit RefusingSandbox(std::string refusal) : refusal_(std::move(refusal)) {}
   Result<io::ProcessSpec> confine(const host::KernelLaunch&) override {
     return Error{ErrorKind::io, refusal()};
   }
-  std::string describe() const override { return "none can be made: " + reason_; }
-  std::string refusal() const override {
-    return "kernels cannot be confined on this computer (" + reason_ +
-           "): install bubblewrap, or accept the risk with sandbox = \"" + words_ + "\"";
-  }
+  std::string describe() const override { return "none can be made: " + refusal_; }
+  std::string refusal() const override { return refusal_; }
 
  private:
-  std::string reason_;
-  std::string words_;
+  std::string refusal_;
 };
+
+std::unique_ptr<Sandbox> nothing_confines(const std::string& reason, const char* words = sandbox_off) {
+  return std::make_unique<RefusingSandbox>("kernels cannot be confined on this computer (" + reason +
+                                           "): install bubblewrap, or accept the risk with sandbox = \"" +
+                                           words + "\"");
+}
 
 }  // namespace
 
+std::string no_programs_in(const io::Path& state_root) {
+  struct statvfs facts {};
+  if (::statvfs(state_root.c_str(), &facts) != 0 || (facts.f_flag & ST_NOEXEC) == 0) return {};
+  return "programs cannot be started from " + state_root.string() +
+         ": its file system is mounted with noexec; mount it with exec, or choose another directory with "
+         "--state";
+}
+
 std::unique_ptr<Sandbox> make_sandbox(const SandboxSettings& wanted, io::ProcessRunner& processes) {
   SandboxSettings settings = wanted;
+  if (std::string refusal = no_programs_in(settings.state_root); !refusal.empty())
+    return std::make_unique<RefusingSandbox>(std::move(refusal));
   if (settings.helper.empty()) settings.helper = find_helper("gleaner-sandbox");
   if (settings.helper.empty())
-    return std::make_unique<RefusingSandbox>("the program gleaner-sandbox is missing beside gleaner-client");
+    return nothing_confines("the program gleaner-sandbox is missing beside gleaner-client");
   if (settings.bubblewrap.empty()) settings.bubblewrap = sandbox::find_bubblewrap();
   if (settings.bubblewrap == "none") settings.bubblewrap.clear();
   const int landlock = settings.landlock.value_or(sandbox::landlock_version());
@@ -191,8 +207,7 @@ std::unique_ptr<Sandbox> make_sandbox(const SandboxSettings& wanted, io::Process
         tried = std::make_unique<LinuxSandbox>(settings, walls, landlock);
         return tried->check(processes);
       });
-  if (!found.walls)
-    return std::make_unique<RefusingSandbox>(found.reason, found.may_be_weak ? sandbox_weak : sandbox_off);
+  if (!found.walls) return nothing_confines(found.reason, found.may_be_weak ? sandbox_weak : sandbox_off);
   tried->say_why_no_namespaces(found.reason);
   return tried;
 }

@@ -1,10 +1,13 @@
 #include "client/program/attack_program.h"
 
+#include <fmt/format.h>
+#include <limits.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "client/engine/excess.h"
@@ -76,9 +79,14 @@ class Place {
     TRY(files_.write(program(), bytes, io::Mode::executable));
     TRY(files_.make_directories(problem()));
     TRY(files_.make_directories(slot()));
+    TRY(files_.make_directories(other_problem().parent_path()));
     TRY(files_.write(owned(), "of the owner\n", io::Mode::secret));
+    TRY(files_.write(other_problem(), "{}\n", io::Mode::normal));
+    std::array<char, HOST_NAME_MAX + 1> host{};
+    (void)::gethostname(host.data(), host.size() - 1);  // else it is the empty name, which is nobody's
     return files_.write(problem() / "target",
-                        owned().string() + "\n" + std::to_string(::getpid()) + "\n" +
+                        owned().string() + "\n" + other_problem().string() + "\n" + host.data() + "\n" +
+                            std::to_string(::getpid()) + "\n" + std::to_string(::geteuid()) + "\n" +
                             std::to_string(attack_disk) + "\n" +
                             std::to_string(host::kernel_memory_max(attack_memory, 1)) + "\n",
                         io::Mode::normal);
@@ -96,11 +104,12 @@ class Place {
            rights == (std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
   }
   [[nodiscard]] io::Path program() const { return root_ / "bundle" / "gleaner-attack"; }
-  [[nodiscard]] io::Path problem() const { return root_ / "problems" / "1"; }
+  [[nodiscard]] io::Path problem() const { return root_ / "problems" / "1" / "0-attack"; }
   [[nodiscard]] io::Path slot() const { return root_ / "slot"; }
 
  private:
   [[nodiscard]] io::Path owned() const { return root_ / "owned"; }
+  [[nodiscard]] io::Path other_problem() const { return root_ / "problems" / "2" / "parameters.json"; }
 
   io::Files& files_;
   io::Path root_;
@@ -112,7 +121,7 @@ class Arena {
       : launcher_(launcher), place_(place), machine_(platform::make_machine()) {
     launch_.program = place.program();
     launch_.bundle_directory = launch_.program.parent_path();
-    launch_.problems_directory = place.problem().parent_path();
+    launch_.problem_directory = place.problem().parent_path();
     launch_.slot_directory = place.slot();
     launch_.memory_bytes = attack_memory;
     launch_.disk_bytes = attack_disk;

@@ -177,8 +177,9 @@ std::unique_ptr<host::Launcher> make_launcher(const RunOptions& options, const s
   settings.state_root = options.state.root;
   settings.priority = options.priority;
   settings.accept_weak = words == platform::sandbox_weak;
-  auto sandbox = words == platform::sandbox_off ? platform::make_plain_sandbox(options.priority)
-                                                : platform::make_sandbox(settings, io::real_processes());
+  auto sandbox = words == platform::sandbox_off
+                     ? platform::make_plain_sandbox(options.priority, options.state.root)
+                     : platform::make_sandbox(settings, io::real_processes());
   if (const std::string refusal = sandbox->refusal(); !refusal.empty())
     spdlog::error("{}", refusal);
   else

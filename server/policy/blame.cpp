@@ -145,6 +145,7 @@ double Blame::hold_for(int times) const {
 }
 
 std::vector<Ruling> Blame::failed(const Failure& failure, const std::set<HostId>& computing, Timestamp now) {
+  if (failure.of_host) return hold_alone(failure, now);
   ++order_;
   // Each failure of a kernel that never ran is a witness of its own against the pair.
   const std::int64_t witness = failure.computing ? failure.item : -order_;
@@ -178,6 +179,25 @@ std::vector<Ruling> Blame::failed(const Failure& failure, const std::set<HostId>
   });
   rule_on_application(failure, static_cast<int>(silent), rulings);
   return rulings;
+}
+
+std::vector<Ruling> Blame::hold_alone(const Failure& failure, Timestamp now) {
+  Pair& pair = pairs_[{failure.host, failure.application}];
+  (void)applications_[failure.application];
+  pair.credence = failure.credence;
+  pair.failed.insert({failure.problem, -++order_});
+  ++pair.failures;
+  std::vector<Ruling> rulings;
+  hold_pair(failure, hold_for(pair.failures), now, rulings);
+  rule_on_host(failure, now, rulings);
+  return rulings;
+}
+
+void Blame::hold_pair(const Failure& failure, double seconds, Timestamp now, std::vector<Ruling>& rulings) {
+  Pair& pair = pairs_.at({failure.host, failure.application});
+  pair.held_until = now + from_seconds(seconds);
+  pair.reason = failure.message.substr(0, message_length_max);
+  rulings.push_back({Ruling::Kind::hold_pair, failure.item, seconds, pair.reason});
 }
 
 void Blame::rule_on_items(const Failure& failure, const Belief& belief, std::vector<Ruling>& rulings) {
@@ -220,17 +240,14 @@ void Blame::rule_on_items(const Failure& failure, const Belief& belief, std::vec
 
 void Blame::rule_on_pair(const Failure& failure, const Belief& belief, Timestamp now,
                          std::vector<Ruling>& rulings) {
-  Pair& pair = pairs_.at({failure.host, failure.application});
+  const Pair& pair = pairs_.at({failure.host, failure.application});
   const auto item = items_.at(failure.problem).find(failure.item);
   // It got the same item again because nobody else had asked: others get the time to.
   const bool again = failure.computing && item != items_.at(failure.problem).end() &&
                      !item->second.set_aside && item->second.failures.at(failure.host) > 1;
   if (belief.pairs.at(failure.host) < rules_.convicted && !again) return;
   // Two failures in a row are the least that convicts: the first hold follows them.
-  const double seconds = hold_for(pair.failures - 1);
-  pair.held_until = now + from_seconds(seconds);
-  pair.reason = failure.message.substr(0, message_length_max);
-  rulings.push_back({Ruling::Kind::hold_pair, failure.item, seconds, pair.reason});
+  hold_pair(failure, hold_for(pair.failures - 1), now, rulings);
 }
 
 void Blame::rule_on_host(const Failure& failure, Timestamp now, std::vector<Ruling>& rulings) {
@@ -269,8 +286,7 @@ void Blame::delivered(HostId host, ApplicationId id) {
   Pair& pair = pairs_[{host, id}];
   if (pair.has_delivered && pair.failed.empty()) return;  // nothing new
   application.proven = true;
-  application.failing.erase(host);
-  ++application.delivering;
+  if (application.failing.erase(host) > 0 || !pair.has_delivered) ++application.delivering;
   pair.has_delivered = true;
   pair.failed.clear();
   pair.failures = 0;
@@ -323,7 +339,7 @@ void Blame::forget_host(HostId host) {
   hosts_.erase(host);
   for (auto next = pairs_.lower_bound({host, {}}); next != pairs_.end() && next->first.first == host;) {
     Application& application = applications_.at(next->first.second);
-    if (application.failing.erase(host) == 0) --application.delivering;
+    if (application.failing.erase(host) == 0 && next->second.has_delivered) --application.delivering;
     next = pairs_.erase(next);
   }
   for (auto& [problem, items] : items_) {

@@ -69,6 +69,9 @@ struct Failure {
   bool computing =
       true;             // false: the kernel never ran (a download, a signature): no witness against the item
   double credence = 1;  // credence_of() the host, this failure counted
+  // By its own word the fault of the host's surroundings (no interpreter, a full disk, no sandbox): a witness
+  // against nobody else. The host is held back from the application at once, longer each time.
+  bool of_host = false;
 };
 
 struct Ruling {
@@ -154,6 +157,8 @@ class Blame {
   [[nodiscard]] const Application& application_of(ApplicationId application) const;
   // How much what the host says of others than itself counts.
   [[nodiscard]] double credence(HostId host, ApplicationId application) const;
+  [[nodiscard]] std::vector<Ruling> hold_alone(const Failure& failure, Timestamp now);
+  void hold_pair(const Failure& failure, double seconds, Timestamp now, std::vector<Ruling>& rulings);
   void rule_on_items(const Failure& failure, const Belief& belief, std::vector<Ruling>& rulings);
   void rule_on_pair(const Failure& failure, const Belief& belief, Timestamp now,
                     std::vector<Ruling>& rulings);

@@ -17,16 +17,42 @@ std::string_view last_line(std::string_view text) {
   return line == std::string_view::npos ? text : text.substr(line + 1);
 }
 
+// What is the same on every computer: paths without their directories, numbers of process ids and items as #.
+std::string alike(std::string_view line) {
+  constexpr std::size_t digits_kept = 2;  // exit statuses, signals
+  std::string text;
+  for (std::size_t at = 0; at < line.size();) {
+    const auto begins = [&](bool (*in)(char)) {
+      std::size_t end = at;
+      while (end < line.size() && in(line[end])) ++end;
+      return line.substr(at, end - at);
+    };
+    const auto path = begins(
+        [](char c) { return c > ' ' && std::string_view("'\"()[],;:<>").find(c) == std::string_view::npos; });
+    const auto name = path.starts_with('/') ? path.rfind('/') : 0;
+    at += name;
+    const auto digits = begins([](char c) { return c >= '0' && c <= '9'; });
+    if (digits.size() > digits_kept) {
+      text += '#';
+      at += digits.size();
+    } else {
+      text += line[at++];
+    }
+  }
+  return text;
+}
+
 bool is_over_for_good(protocol::ProblemState state) {
   return state == protocol::ProblemState::finished || state == protocol::ProblemState::cancelled;
 }
 
 void group(const Problem& problem, std::vector<protocol::ErrorGroup>& groups) {
-  using Key = std::pair<protocol::FailureKind, std::string_view>;
+  using Key = std::pair<protocol::FailureKind, std::string>;
   std::map<Key, std::size_t> places;
   std::map<std::size_t, std::set<HostId>> hosts;
   for (const auto& failure : problem.recent_failures) {
-    const auto [place, fresh] = places.emplace(Key{failure.kind, last_line(failure.message)}, groups.size());
+    const auto [place, fresh] =
+        places.emplace(Key{failure.kind, alike(last_line(failure.message))}, groups.size());
     if (fresh)
       groups.push_back({problem.row.id, problem.row.name, problem.application_name,
                         protocol::name_of(failure.kind), std::string(last_line(failure.message)),

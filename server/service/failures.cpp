@@ -52,6 +52,11 @@ bool computed(protocol::FailureKind kind) {
          kind != FailureKind::download_failed;
 }
 
+// Is it the fault of the host's surroundings, whatever it was to compute?
+bool of_host(protocol::FailureKind kind) {
+  return kind == protocol::FailureKind::not_executable || kind == protocol::FailureKind::download_failed;
+}
+
 const Ruling* find(const std::vector<Ruling>& rulings, Ruling::Kind kind, std::int64_t item) {
   const auto found = std::find_if(rulings.begin(), rulings.end(), [&](const Ruling& ruling) {
     return ruling.kind == kind && ruling.item == item;
@@ -169,7 +174,8 @@ Status count_failure(Transaction& tx, Host& failed, Problem& problem, UnitId uni
   rulings = tx.model.blame.failed(
       {host, problem.row.application, problem.row.id, item, text_of(ending), computed(ending.kind),
        policy::credence_of(tx.model.reputation.is_own(host), failed.row.items_accepted,
-                           failed.row.health.failures)},
+                           failed.row.health.failures),
+       of_host(ending.kind)},
       hosts_computing(tx.model, problem.row.application), tx.now);
   return {};
 }

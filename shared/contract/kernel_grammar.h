@@ -38,6 +38,7 @@ class KernelGrammar {
   [[nodiscard]] std::int64_t talk_bytes() const { return talk_bytes_; }
   [[nodiscard]] std::size_t queued_bytes() const { return queued_bytes_; }
   // "while computing item 17", for sentences about its end.
+  [[nodiscard]] bool greeted() const { return greeted_; }
   [[nodiscard]] std::string occupation() const;
 
   struct Offence {

@@ -26,6 +26,14 @@ FailureKind kind_of(const io::ProcessExit& exit) {
                                                                           : FailureKind::kernel_crashed;
 }
 
+// Before it said a word: as env, xargs and the dynamic loader end when they cannot start a program, and what
+// confines it. Something is missing on this computer.
+bool never_started(const io::ProcessExit& exit, const std::string& last_words) {
+  constexpr int cannot_prepare = 125, not_found = 127;  // and 126: cannot be executed
+  if (exit.signalled) return false;
+  return (exit.code >= cannot_prepare && exit.code <= not_found) || last_words.starts_with("bwrap: ");
+}
+
 }  // namespace
 
 struct KernelSession::State {
@@ -114,7 +122,9 @@ void KernelSession::State::conclude(const io::ProcessExit& exit) {
   if (killed && output_closed)
     fail(FailureKind::bad_output, "closed its standard output " + grammar.occupation());
   else
-    fail(kind_of(exit), (exit.signalled ? "was " : "") + exit.describe() + " " + grammar.occupation());
+    fail(!grammar.greeted() && never_started(exit, process->error_tail()) ? FailureKind::not_executable
+                                                                          : kind_of(exit),
+         (exit.signalled ? "was " : "") + exit.describe() + " " + grammar.occupation());
   if (failure && !killed) failure->killed = exit.signalled && exit.code == SIGKILL;
 }
 

@@ -57,7 +57,9 @@ bool set_limit(int resource, std::int64_t value) {
 bool set_limits(const ProcessLimits& limits) {
   if (limits.address_space_bytes > 0 && !set_limit(RLIMIT_AS, limits.address_space_bytes)) return false;
   if (limits.file_bytes > 0 && !set_limit(RLIMIT_FSIZE, limits.file_bytes)) return false;
-  return set_limit(RLIMIT_NOFILE, limits.open_files) && set_limit(RLIMIT_CORE, 0);
+  // Not 0: where core dumps go through a pipe, the system would still start the reader, as the superuser, for
+  // each crash. A limit of 1 byte is its word for none (core(5), fs/coredump.c).
+  return set_limit(RLIMIT_NOFILE, limits.open_files) && set_limit(RLIMIT_CORE, 1);
 }
 
 // From ioprio_set(2): the C library has no names for them, and the kernel's header is not C++ in every

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "shared/base/random.h"
 #include "shared/io/process.h"
 #include "shared/sandbox/runtime_files.h"
 
@@ -79,6 +80,9 @@ enum class LandlockAlone { accepted, refused };
 // The `number`th user that no account has, of what systemd hands out to services without one of their own,
 // and nothing else may use; programs of other numbers are strangers to each other. `root`: whose they are.
 [[nodiscard]] unsigned own_user(const io::Path& root, std::int64_t number);
+// One of them that nothing runs as, another each time: a program that becomes it learns nothing by its
+// number.
+[[nodiscard]] unsigned drawn_user(Random& random);
 // Of all that runs as this process's user.
 [[nodiscard]] int tasks_of_this_user();
 

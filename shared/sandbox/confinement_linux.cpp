@@ -12,9 +12,15 @@
 namespace gleaner::sandbox {
 namespace {
 
-constexpr Duration check_patience = std::chrono::seconds{10};
+// At the lowest priority on a busy computer; nobody asks again until the next start.
+constexpr Duration check_patience = std::chrono::seconds{60};
 constexpr unsigned own_users_begin = 61184, own_users_end = 65520;
 constexpr const char* devices[] = {"/dev/null", "/dev/full", "/dev/random", "/dev/urandom"};
+// What of /proc may be read: how programs find the processor's parts. Paths of all mounts, with their owner's
+// name, stand in it as well, and what tells one computer from another.
+constexpr const char* processor_facts = "/proc/cpuinfo";
+// Directories in it whose names tell which devices there are.
+constexpr const char* device_lists[] = {"acpi", "asound", "bus", "driver", "fs", "irq", "scsi", "sys", "tty"};
 constexpr const char* zero_device = "/dev/zero";  // a source of shared memory, too
 
 // From the best on.
@@ -53,6 +59,18 @@ class Mounts {
   std::set<io::Path> made_;
 };
 
+// So that programs find themselves (/proc/self/exe). What may be read in it is Landlock's to say: where there
+// is no Landlock, the attempt with it finds that out.
+void mount_proc(Mounts& mounts) {
+  mounts.add({"--proc", "/proc"});
+  for (const char* list : device_lists) {
+    const io::Path place = io::Path("/proc") / list;
+    std::error_code error;
+    if (std::filesystem::is_directory(place, error))
+      mounts.add({"--perms", "0555", "--tmpfs", place.string(), "--remount-ro", place.string()});
+  }
+}
+
 std::vector<std::string> bubblewrap(const Tools& tools, const Walls& walls, const Confined& confined) {
   Mounts mounts;
   mounts.add({tools.bubblewrap.string(), "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts",
@@ -63,7 +81,8 @@ std::vector<std::string> bubblewrap(const Tools& tools, const Walls& walls, cons
   if (confined.user > 0) {
     mounts.add({"--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"});
   } else {
-    mounts.add({"--unshare-user"});
+    const std::string user = std::to_string(own_users_begin);  // the same everywhere
+    mounts.add({"--unshare-user", "--uid", user, "--gid", user});
   }
   if (confined.scratch_bytes > 0) mounts.add({"--cap-add", "CAP_SYS_ADMIN"});  // to mount it
   for (const RuntimeFile& file : confined.runtime) {
@@ -72,7 +91,10 @@ std::vector<std::string> bubblewrap(const Tools& tools, const Walls& walls, cons
     else
       mounts.link(file.link, file.path);
   }
-  if (walls.proc) mounts.add({"--proc", "/proc"});
+  if (walls.proc)
+    mount_proc(mounts);
+  else
+    mounts.bind("--ro-bind", processor_facts, processor_facts);
   for (const char* device : devices) mounts.bind("--dev-bind", device, device);
   if (confined.memory_counted) mounts.bind("--dev-bind", zero_device, zero_device);
   mounts.bind("--ro-bind", tools.helper, inner_helper);
@@ -83,6 +105,18 @@ std::vector<std::string> bubblewrap(const Tools& tools, const Walls& walls, cons
   return std::move(mounts.arguments);
 }
 
+// Those that the processes of this computer have.
+std::set<unsigned> users_in_use() {
+  std::set<unsigned> users;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry("/proc", error), end; !error && entry != end;
+       entry.increment(error)) {
+    struct stat facts {};
+    if (::stat(entry->path().c_str(), &facts) == 0) users.insert(facts.st_uid);
+  }
+  return users;
+}
+
 std::vector<std::string> landlock_rules(const Walls& walls, const Confined& confined) {
   const auto seen = [&](const Place& place) {
     return (walls.namespaces ? place.inside : place.outside).string();
@@ -91,7 +125,10 @@ std::vector<std::string> landlock_rules(const Walls& walls, const Confined& conf
   for (const RuntimeFile& file : confined.runtime)
     if (file.link.empty()) append(all, {"--read", file.path.string()});
   for (const Place& place : confined.readable) append(all, {"--read", seen(place)});
+  append(all, {"--read", processor_facts});
+#ifdef GLEANER_SANITIZED  // its run-time reads where it is mapped
   if (walls.namespaces) append(all, {"--read", "/proc"});
+#endif
   for (const char* device : devices) append(all, {"--device", device});
   if (confined.memory_counted) append(all, {"--device", zero_device});
   append(all, {"--write", seen(confined.writable)});
@@ -169,7 +206,8 @@ io::Path find_bubblewrap() {
 Found find_walls(const Tools& tools, int landlock, LandlockAlone alone,
                  const std::function<std::string(const Walls&)>& attempt) {
   Found found;
-  if (tools.bubblewrap.empty()) found.reason = "bubblewrap is not installed: apt install bubblewrap";
+  if (tools.bubblewrap.empty())
+    found.reason = "bubblewrap is not installed: " + install_command("bubblewrap");
   for (const Walls& walls : with_namespaces) {
     if (tools.bubblewrap.empty()) break;
     const std::string trouble = attempt(walls);
@@ -195,6 +233,15 @@ unsigned own_user(const io::Path& root, std::int64_t number) {
   unsigned user = own_users_begin + static_cast<unsigned>((first + static_cast<std::size_t>(number)) % count);
   for (unsigned tries = 0; tries < count && ::getpwuid(user) != nullptr; ++tries)
     user = own_users_begin + (user - own_users_begin + 1) % count;
+  return user;
+}
+
+unsigned drawn_user(Random& random) {
+  const std::set<unsigned> users = users_in_use();
+  unsigned user = 0;
+  do {
+    user = own_users_begin + static_cast<unsigned>(random.below(own_users_end - own_users_begin));
+  } while (users.contains(user) || ::getpwuid(user) != nullptr);
   return user;
 }
 

@@ -20,4 +20,11 @@ struct RuntimeFile {
 // In an order in which they can be made; only what exists. A program that cannot be read needs nothing.
 [[nodiscard]] std::vector<RuntimeFile> runtime_files(const io::Path& program, const io::Path& root = "/");
 
+// What this computer lacks to start `program`, a script: its interpreter, and how to install that. Empty:
+// nothing.
+[[nodiscard]] std::string missing_interpreter(const io::Path& program, const io::Path& root = "/");
+
+// "apt install NAME", or as this distribution says it (os-release).
+[[nodiscard]] std::string install_command(const std::string& name, const io::Path& root = "/");
+
 }  // namespace gleaner::sandbox

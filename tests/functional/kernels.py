@@ -9,7 +9,9 @@ KERNEL_LOOP = """\
 for line in sys.stdin:
     words = line.split()
     if words[0] == "gleaner": say("ready 1")
-    elif words[0] == "problem": say("ok")
+    elif words[0] == "problem":
+        problem = line.split(" ", 1)[1].strip()
+        say("ok")
     elif words[0] == "quit": break
     elif words[0] == "unit":
         begin = int(words[2])

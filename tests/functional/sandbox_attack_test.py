@@ -56,7 +56,7 @@ class Attack(unittest.TestCase):
             print(report["sandbox"], flush=True)
             for row in report["attacks"]:
                 print(f"  {row['outcome']:9} {row['attack']}: {row['words'][:120]}", flush=True)
-            self.assertGreaterEqual(len(report["attacks"]), 41)
+            self.assertGreaterEqual(len(report["attacks"]), 44)
             found = {row["attack"]: row for row in report["attacks"]}
             self.assertEqual([name for name, row in found.items() if row["outcome"] == "open"], [])
             self.assertEqual(done.returncode, 0)
@@ -119,7 +119,8 @@ class Attack(unittest.TestCase):
             for name in ("read files of others", "write, truncate, remove files of others", "use the network",
                          "change permissions, times, attributes of others' files", "take memory by sockets",
                          "evade the pause and the priority", "continue itself by a timer", "be continued by a child that ends",
-                         "be continued by a parent that ends"):
+                         "be continued by a parent that ends", "read other problems",
+                         "identify this computer or its owner", "dump core"):
                 self.assertEqual(found[name], "open", name)
 
 

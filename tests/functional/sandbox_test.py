@@ -9,7 +9,7 @@ import textwrap
 import time
 import unittest
 
-from harness import Grid, main
+from harness import SANDBOX_OFF, SQUARES, Grid, main
 from kernels import KERNEL_LOOP, kernel_bundle
 
 KERNEL = """\
@@ -46,8 +46,8 @@ class Sandbox(unittest.TestCase):
         if not probe.stdout.startswith("namespaces"):
             raise unittest.SkipTest("this system permits less: " + probe.stdout + probe.stderr)
 
-    def attack(self, name, attack, expected, also=None, timeout=60, **limits):
-        """The message of the server's report matches `expected`; `also` is called while it runs."""
+    def attack(self, name, attack, expected, also=None, timeout=60, escapes=0, **limits):
+        """The message of the server's report matches `expected`; `also` is called while it runs; `escapes`: that may succeed."""
         with Grid() as grid:
             grid.start_server()
             grid.add_application(hostile(grid, name, attack, **limits))
@@ -62,7 +62,7 @@ class Sandbox(unittest.TestCase):
 
             message = grid.wait_until("the report", reported, timeout)
             self.assertRegex(message, expected)
-            self.assertNotIn("ESCAPED", message)
+            self.assertEqual(message.count("ESCAPED"), escapes)
             grid.wait_until("its processes to be gone", lambda: not self.survivors(grid), 15)
 
     def survivors(self, grid):
@@ -104,13 +104,54 @@ class Sandbox(unittest.TestCase):
                                                                    os.execv("./x", ["x"]))))
             """, "kernel-error.*shadow: blocked.*secret: blocked")
 
+    def test_other_problems(self):
+        """Of another application, on the same computer, in the same project: its parameters and input."""
+        with Grid() as grid:
+            grid.start_server()
+            grid.add_application(SQUARES)
+            grid.add_application(hostile(grid, "reader", """
+                seen = []
+                for top in ("/problem", "/problems", os.path.dirname(os.path.dirname(problem)), "/slot"):
+                    for directory, _, files in os.walk(top):
+                        for name in files: seen.append(open(os.path.join(directory, name), "rb").read())
+                tries.append("its own parameters: " + str(any(b"717171" in text for text in seen)))
+                tries.append("other problems: " + ("ESCAPED" if any(b"4242" in text for text in seen) else "blocked"))
+                """))
+            grid.add_client("victim")
+            secret = grid.add_problem("squares", "secret", count=3, pause=0.04242)
+            grid.wait_finished(secret)
+            self.assertTrue(list(grid.state("victim").glob("**/problems/**/parameters.json")))
+            reader = grid.add_problem("reader", "reader", count=1, pause=717171)
+            message = grid.wait_until("the report", lambda: (grid.problem(reader)["set_aside"] or [{"message": ""}])[-1]["message"], 60)
+            self.assertIn("its own parameters: True; other problems: blocked", message)
+
+    def test_what_honest_programs_need(self):
+        """Finding itself, the processor's facts, other programs of its own, threads; but no name of this computer."""
+        self.attack("honest", f"""
+            import subprocess, threading
+            tries.append(os.readlink("/proc/self/exe"))
+            tries.append("processor" if "processor" in open("/proc/cpuinfo").read() else "no facts")
+            tries.append(str(os.cpu_count() == len(os.sched_getaffinity(0)) or os.cpu_count()))
+            tries.append(subprocess.run([sys.executable, "-c", "print(6 * 7)"], capture_output=True, text=True).stdout.strip())
+            thread = threading.Thread(target=lambda: tries.append("a thread")); thread.start(); thread.join()
+            tries.append(os.uname().nodename)
+            tries.append("its user: " + ("ESCAPED" if os.getuid() == {os.geteuid()} else "another"))
+            """, "/usr/bin/python3[.0-9]*; processor; True; 42; a thread; gleaner; its user: another")
+
+    def test_crashes_feed_no_pipe(self):
+        """RLIMIT_CORE of 0 would not stop core dumps that go through a pipe; 1 does, and stays."""
+        self.attack("crasher", """
+            import resource
+            tries.append(str(resource.getrlimit(resource.RLIMIT_CORE)))
+            tries.append(blocked("lower", lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 1))))
+            tries.append(blocked("others", lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (32, 32)) or "may be lowered"))
+            """, r"\(1, 1\); lower: blocked.*others: ESCAPED: 'may be lowered'", escapes=1)
+
     def test_environment_and_descriptors(self):
         os.environ["GLEANER_TEST_SECRET"] = "open sesame"
         self.addCleanup(os.environ.pop, "GLEANER_TEST_SECRET")
         self.attack("snooper", """
-            tries.append("environment: " + ("ESCAPED" if "GLEANER_TEST_SECRET" in os.environ or "sesame" in
-                                            open("/proc/self/environ").read() else "blocked")
-                          if os.path.exists("/proc/self/environ") else "environment: blocked")
+            tries.append("environment: " + ("ESCAPED" if "GLEANER_TEST_SECRET" in os.environ else "blocked"))
             more = [fd for fd in range(3, 256) if not blocked("", lambda: os.fstat(fd)).startswith(": blocked")]
             tries.append("descriptors: " + ("ESCAPED " + str(more) if len(more) > 1 else "blocked"))
             """, "environment: blocked; descriptors: blocked")
@@ -269,6 +310,60 @@ class Sandbox(unittest.TestCase):
             self.assertLess(used() - before, 2_000_000)  # a starved process takes the signal as soon as it gets a processor
             grid.control("victim", "resume")
             grid.wait_until("it to go on", lambda: used() > before + 20_000_000)
+
+    def test_a_look_from_a_container_leaves_control_groups_alone(self):
+        """`gleaner-client sandbox` in another process-id namespace, which sees the same control groups and not this client."""
+        if os.geteuid() != 0:
+            self.skipTest("needs the superuser's rights, to make the namespace")
+
+        def groups():
+            return sorted(str(path) for path in pathlib.Path("/sys/fs/cgroup").glob("**/gleaner-*") if path.is_dir())
+
+        with Grid() as grid:
+            if "control groups" not in grid.run("gleaner-client", "sandbox", "--state", grid.state("probe")).stdout:
+                self.skipTest("no control group can be made here")
+            grid.start_server()
+            grid.add_application(SQUARES)
+            grid.add_client("victim")
+            grid.wait_until("the client", lambda: "confinement of kernels" in grid.log("victim"))
+            mine = [path for path in groups() if f"-{grid.processes['victim'].pid}-" in path]
+            self.assertTrue(mine)
+            subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", str(grid.program("gleaner-client")), "sandbox", "--state",
+                            str(grid.directory / "container")], check=True, capture_output=True)
+            self.assertEqual([path for path in mine if path not in groups()], [])
+            # And if somebody removes them all the same, the next kernel has its own again, and nothing failed.
+            for path in mine:
+                if path.endswith("-kernels"):
+                    for slot in pathlib.Path(path).glob("slot-*"):
+                        slot.rmdir()
+                    os.rmdir(path)
+            grid.wait_finished(grid.add_problem("squares", "squares", count=3))
+            self.assertEqual([path for path in mine if path not in groups()], [])
+            self.assertEqual(sum(host["failures"] for host in grid.admin_json("host", "list")["items"]), 0)
+
+    def test_a_state_directory_without_programs_is_told(self):
+        """On a mount with noexec: found at start and by `sandbox`; no kernel is tried, and nothing is reported."""
+        if os.geteuid() != 0:
+            self.skipTest("needs the superuser's rights, to mount")
+        with Grid() as grid:
+            state = grid.state("victim")
+            state.mkdir(parents=True, exist_ok=True)
+            subprocess.run(["mount", "-t", "tmpfs", "-o", "noexec", "gleaner-test", str(state)], check=True)
+            try:
+                probe = grid.run("gleaner-client", "sandbox", "--state", state, check=False)
+                self.assertEqual(probe.returncode, 1)
+                self.assertIn("mounted with noexec; mount it with exec, or choose another directory with --state", probe.stderr)
+                grid.start_server()
+                grid.add_application(SQUARES)
+                grid.join("victim")
+                for sandbox in ("on", SANDBOX_OFF):
+                    grid.start("victim", "gleaner-client", "run", "--state", state, "--run", "always", "--cores", 1, "--priority", "normal",
+                               "--benchmark-mflops", 1000, "--sandbox", sandbox)
+                    grid.wait_until("the reason", lambda: "mounted with noexec" in grid.control("victim", "why", check=False).stdout)
+                    grid.kill("victim")
+                self.assertEqual(sum(host["failures"] for host in grid.admin_json("host", "list")["items"]), 0)
+            finally:
+                subprocess.run(["umount", "-l", str(state)], check=True)
 
     def test_other_programs_come_first(self):
         """Also where each session has its part of the processor, whatever runs in it (autogroups, as desktops have them)."""

@@ -3,9 +3,12 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -51,6 +54,17 @@ int check(const Options& options) {
     expect(::utimensat(AT_FDCWD, path, nullptr, 0) != 0, std::string(path) + " can be given another time",
            holes);
   }
+#ifndef GLEANER_SANITIZED  // they may read more
+  for (const char* path : {"/proc/self/mountinfo", "/proc/sys/kernel/random/boot_id", "/proc/interrupts"})
+    expect(!can_open(path, O_RDONLY), std::string(path) + " can be opened", holes);
+#endif
+  utsname names{};
+  expect(::uname(&names) == 0 && std::string("gleaner") == names.nodename, "it learns the host name", holes);
+  struct statfs facts {};
+  expect(::statfs(".", &facts) != 0, "it learns which file system this is", holes);
+  rlimit core{};
+  expect(::getrlimit(RLIMIT_CORE, &core) == 0 && core.rlim_cur == 1 && core.rlim_max == 1,
+         "it can dump core into a pipe", holes);
   expect(!can_open("/gleaner-sandbox-was-here", O_WRONLY | O_CREAT), "/ can be written to", holes);
   expect(can_open("gleaner-sandbox-check", O_WRONLY | O_CREAT), "the slot cannot be written to", holes);
   int pair[2];

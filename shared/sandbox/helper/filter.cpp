@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -26,7 +27,7 @@ constexpr const char* allowed[] = {
     "access", "faccessat", "faccessat2", "readlink", "readlinkat", "getdents", "getdents64", "getcwd", "chdir",
     "fchdir", "mkdir", "mkdirat", "rmdir", "unlink", "unlinkat", "rename", "renameat", "renameat2", "link", "linkat",
     "symlink", "symlinkat", "truncate", "ftruncate", "fallocate", "fsync", "fdatasync", "sync_file_range", "fadvise64",
-    "umask", "dup", "dup2", "dup3", "flock", "statfs", "fstatfs", "sendfile", "splice", "tee", "copy_file_range",
+    "umask", "dup", "dup2", "dup3", "flock", "sendfile", "splice", "tee", "copy_file_range",
     "readahead", "fgetxattr", "flistxattr",
     // pipes and waiting; there is no way to make a socket, and sendmsg hands our own over to the supervisor
     "pipe", "pipe2", "poll", "ppoll", "select", "pselect6", "epoll_create", "epoll_create1", "epoll_ctl", "epoll_wait",
@@ -45,7 +46,7 @@ constexpr const char* allowed[] = {
     "getpriority", "getrusage", "getrlimit", "sched_yield", "sched_getaffinity", "sched_setaffinity",
     "sched_getparam", "sched_getscheduler", "sched_getattr", "sched_get_priority_max", "sched_get_priority_min",
     "sched_rr_get_interval", "getcpu", "futex", "futex_waitv", "set_robust_list", "get_robust_list",
-    "set_tid_address", "rseq", "arch_prctl", "capget", "uname", "sysinfo", "getrandom"};
+    "set_tid_address", "rseq", "arch_prctl", "capget", "sysinfo", "getrandom"};
 
 // By path, or by the descriptor of a file that may only be read: they change or show what Landlock does not guard.
 constexpr const char* unguarded[] = {"chmod", "fchmod", "fchmodat", "utime", "utimes", "utimensat", "futimesat",
@@ -155,7 +156,19 @@ void add_conditional(scmp_filter_ctx filter, const Surroundings& surroundings, s
   // The C library asks a local name service for users: refused without ado. Any other family is an attempt.
   for (const int family : {AF_INET, AF_INET6, AF_NETLINK, AF_PACKET, AF_BLUETOOTH, AF_VSOCK, AF_ALG})
     rule_if(filter, offence, SCMP_SYS(socket), SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(family)));
-  rule_if(filter, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), SCMP_A0(SCMP_CMP_EQ, 0));
+  // Its own limits; but not of core dumps, of which 0 would be more than the 1 that it has.
+  rule_if(filter, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), SCMP_A0(SCMP_CMP_EQ, 0), SCMP_A2(SCMP_CMP_EQ, 0));
+  rule_if(filter, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), SCMP_A0(SCMP_CMP_EQ, 0),
+          SCMP_A1(SCMP_CMP_NE, RLIMIT_CORE));
+  // They tell a number that the file system has for good; as if the system were too old to have them.
+  for (const int number : {SCMP_SYS(statfs), SCMP_SYS(fstatfs)})
+    rule_if(filter, SCMP_ACT_ERRNO(ENOSYS), number);
+  // The host name: another one in a namespace; else the supervisor answers, where it is asked.
+  rule_if(filter,
+          surroundings.files_of_its_own ? SCMP_ACT_ALLOW
+          : offence == SCMP_ACT_NOTIFY  ? SCMP_ACT_NOTIFY
+                                        : SCMP_ACT_ERRNO(EPERM),
+          SCMP_SYS(uname));
 #ifdef GLEANER_SANITIZED  // its run-time switches address randomisation off
   rule(filter, SCMP_ACT_ALLOW, "personality");
 #else

@@ -49,6 +49,36 @@ TEST_CASE("A unit whose kernel somebody kills goes on with another one, and nobo
   CHECK(world.server.items.size() == 10);
 }
 
+TEST_CASE("What this computer lacks to start a kernel is tried again, and then no application's fault") {
+  const auto [start, kind] = GENERATE(
+      std::pair{"echo 'gleaner-sandbox: cannot join a group' >&2; exit 125", FailureKind::not_executable},
+      std::pair{"echo 'bwrap: No space left' >&2; exit 1", FailureKind::not_executable},
+      std::pair{"echo 'libx.so: cannot open shared object file' >&2; exit 127", FailureKind::not_executable},
+      std::pair{"exit 3", FailureKind::kernel_crashed},
+      std::pair{"read greeting; echo ready 1; exit 127", FailureKind::kernel_crashed});
+  World world;
+  world.server.set_application(std::string("#!/bin/sh\n") + start + "\n");
+  world.server.queue_unit({0, 10});
+  world.start();
+  REQUIRE(world.run_until([&] { return world.server.failures.size() == 1; }, 100ms));
+  CHECK(world.server.failures[0].kind == kind);
+}
+
+TEST_CASE("Kernels that the system ends when memory is short fail for this computer's reasons") {
+  World world;
+  world.server.set_application(script_kernel("[ $i -ge 3 ] && sleep 0.2 && kill -KILL $$"));
+  world.server.queue_unit({0, 10});
+  world.start();
+  REQUIRE(world.run_until(
+      [&] {
+        ++world.machine.kills;
+        return world.server.failures.size() == 1;
+      },
+      100ms));
+  CHECK(world.server.failures[0].kind == FailureKind::not_executable);
+  CHECK(world.server.failures[0].message.find("short of memory") != std::string::npos);
+}
+
 TEST_CASE("Repeated failures are backed off locally") {
   World world;
   world.server.set_application(script_kernel("exit 1"));

@@ -114,8 +114,10 @@ class FixedMachine final : public host::Machine {
   io::TreeUse use(int) const override { return {tasks, tasks, memory, asleep}; }
   host::DirectoryUsage usage(const io::Path&, std::int64_t) const override { return slot_usage; }
   host::DescriptorUse descriptors(int, const io::Path&) const override { return held; }
+  std::int64_t memory_kills() const override { return kills; }
   void lower_thread_priority() const override {}
   std::string machine_id = "one";
+  std::int64_t kills = 0;
   bool asleep = false;
   int tasks = 1;
   std::int64_t memory = 0;

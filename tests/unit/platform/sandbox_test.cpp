@@ -1,8 +1,13 @@
 #include "client/platform/sandbox.h"
 
+#include <fcntl.h>
+#include <pwd.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fstream>
+#include <set>
 #include <thread>
 
 #include "client/platform/cgroup.h"
@@ -61,6 +66,27 @@ TEST_CASE("A script needs its interpreter, through all links, and that one's mod
   CHECK(has(files, "/lib -> usr/lib"));
   CHECK_FALSE(has(files, "/usr/bin/bash"));
   CHECK_FALSE(has(files, "/usr/lib/other"));
+}
+
+TEST_CASE("A missing interpreter is named, with what this distribution's user types") {
+  const Directory system;
+  system.put("usr/bin/env", "");
+  system.put("kernel.py", "#!/usr/bin/env python3\n");
+  system.put("kernel.pl", "#!/usr/bin/perl -w\n");
+  system.put("kernel",
+             "\x7f"
+             "ELF");
+  system.put("etc/os-release", "NAME=\"Ubuntu\"\nID=ubuntu\nID_LIKE=debian\n");
+  CHECK(sandbox::missing_interpreter(system.root / "kernel.py", system.root) ==
+        "this computer lacks python3, which the application needs: apt install python3");
+  system.put("etc/os-release", "ID=\"rocky\"\nID_LIKE=\"rhel centos fedora\"\n");
+  CHECK(sandbox::missing_interpreter(system.root / "kernel.pl", system.root) ==
+        "this computer lacks /usr/bin/perl, which the application needs: dnf install perl");
+  system.put("etc/os-release", "ID=else\n");
+  CHECK(sandbox::install_command("perl", system.root) == "install perl");
+  CHECK(sandbox::missing_interpreter(system.root / "kernel", system.root).empty());
+  system.put("usr/bin/python3", "");
+  CHECK(sandbox::missing_interpreter(system.root / "kernel.py", system.root).empty());
 }
 
 TEST_CASE("Links that lead in circles, and programs that cannot be read, need nothing") {
@@ -133,6 +159,41 @@ TEST_CASE("Control groups of version 1: a kernel joins one of each hierarchy") {
   CHECK(joined.size() == (last_in_line ? 2 : 1));
 }
 
+TEST_CASE(
+    "A client's control groups are left alone as long as it lives, whichever container sees its process") {
+  const Directory system;
+  system.put("proc/self/cgroup", "2:pids:/\n");
+  for (const char* client : {"lives", "is-dead"})  // neither has a process in this /proc
+    std::filesystem::create_directories(system.root / "cgroup/pids" /
+                                        ("gleaner-1234567-" + std::string(client)) / "slot-0");
+  const io::Path lives = system.root / "cgroup/pids/gleaner-1234567-lives";
+  const io::Descriptor lock(::open(lives.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  REQUIRE(::flock(lock.get(), LOCK_EX | LOCK_NB) == 0);
+  const Cgroups groups(false, {system.root / "proc", system.root / "cgroup"});
+  CHECK(std::filesystem::exists(lives / "slot-0"));
+  CHECK_FALSE(std::filesystem::exists(system.root / "cgroup/pids/gleaner-1234567-is-dead"));
+}
+
+TEST_CASE("Control groups that somebody removed are made anew for the next kernel") {
+  const Directory system;
+  system.put("proc/self/cgroup", "0::/\n");
+  system.put("cgroup/cgroup.procs", "");
+  system.put("cgroup/cgroup.controllers", "cpu memory pids\n");
+  system.put("cgroup/" + kernels_group() + "/cpu.weight", "100\n");
+  Cgroups groups(true, {system.root / "proc", system.root / "cgroup"});
+  const io::Path kernels = system.root / "cgroup" / kernels_group();
+  REQUIRE(groups.prepare(0, 1 << 20, 40).size() == 1);
+  std::filesystem::remove_all(kernels / "slot-0");
+  CHECK(groups.prepare(0, 1 << 20, 40).size() == 1);
+  CHECK(first_word(kernels / "slot-0/memory.max") == "1048576");
+  // With all that holds for the kernels together. Somebody else's group of that name has the file already.
+  std::filesystem::rename(kernels, system.root / "cgroup/away");
+  system.put("cgroup/" + kernels_group() + "/cpu.weight", "100\n");
+  CHECK(groups.prepare(1, 1 << 20, 40).size() == 1);
+  CHECK(first_word(kernels / "cpu.weight") == "1");
+  CHECK(first_word(kernels / "slot-1/pids.max") == "40");
+}
+
 TEST_CASE("Where no control group can be made there is none, and nothing fails") {
   const Directory system;
   Cgroups groups(true, {system.root / "proc", system.root / "cgroup"});
@@ -148,14 +209,15 @@ host::KernelLaunch launch_in(const Directory& state, const std::string& script) 
   std::filesystem::permissions(state.root / "bundles/app/kernel", std::filesystem::perms(0755));
   state.put("problems/1/parameters.json", "{}\n");
   state.put("identity/host.key", "secret\n");
-  // Another project's, and another slot's.
+  // Another problem's, another project's, and another slot's.
+  state.put("problems/2/0-theirs/parameters.json", "{}\n");
   state.put("projects/other/problems/1/parameters.json", "{}\n");
   state.put("projects/other/bundles/app/kernel", "theirs\n");
   state.put("slots/1/checkpoint", "theirs\n");
   host::KernelLaunch launch;
   launch.program = state.root / "bundles/app/kernel";
   launch.bundle_directory = state.root / "bundles/app";
-  launch.problems_directory = state.root / "problems";
+  launch.problem_directory = state.root / "problems/1";
   launch.slot_directory = state.root / "slots/0";
   launch.memory_bytes = launch.disk_bytes = 64 << 20;
   return launch;
@@ -181,6 +243,11 @@ std::string run_in(const Directory& state, const SandboxSettings& settings, cons
 constexpr const char* probing =
     "{ read x < /etc/passwd; } 2>/dev/null && echo open\n"
     "{ read x < ../../identity/host.key; } 2>/dev/null && echo open\n"
+    "{ read x < ../../problems/2/0-theirs/parameters.json; } 2>/dev/null && echo open\n"
+    "{ read x < /problem/../2/0-theirs/parameters.json; } 2>/dev/null && echo open\n"
+    "{ read x < /problems/2/0-theirs/parameters.json; } 2>/dev/null && echo open\n"
+    "for f in /proc/self/mountinfo /proc/self/cgroup /proc/sys/kernel/random/boot_id /proc/interrupts; do\n"
+    "  { read x < $f; } 2>/dev/null && echo open\ndone\n"
     "{ read x < ../../projects/other/problems/1/parameters.json; } 2>/dev/null && echo open\n"
     "{ read x < ../../projects/other/bundles/app/kernel; } 2>/dev/null && echo open\n"
     "{ read x < ../1/checkpoint; } 2>/dev/null && echo open\n"
@@ -194,6 +261,27 @@ TEST_CASE("A kernel reads what it needs, writes to its slot, and sees nothing el
   INFO(said);
   CHECK(said.find("wrote words") != std::string::npos);
   CHECK(said.find("open") == std::string::npos);
+}
+
+TEST_CASE("The superuser's kernels become somebody, and not the same one each time") {
+  if (::geteuid() != 0) return;
+  const Directory state;
+  auto sandbox =
+      make_sandbox({state.root, Priority::normal, GLEANER_SANDBOX_HELPER, {}}, io::real_processes());
+  if (!sandbox->refusal().empty()) {
+    WARN("this system permits no sandbox: " << sandbox->refusal());
+    return;
+  }
+  const host::KernelLaunch launch = launch_in(state, "");
+  std::set<unsigned> users;
+  for (int i = 0; i < 10; ++i) {
+    REQUIRE(sandbox->confine(launch).ok());
+    struct stat facts {};
+    REQUIRE(::stat(launch.slot_directory.c_str(), &facts) == 0);
+    CHECK(::getpwuid(facts.st_uid) == nullptr);
+    users.insert(facts.st_uid);
+  }
+  CHECK(users.size() > 2);  // all the same by chance: never
 }
 
 SandboxSettings without_namespaces(const io::Path& state) {

@@ -53,6 +53,30 @@ TEST_CASE("one failure proves nothing") {
   CHECK_FALSE(world.held(1));
 }
 
+TEST_CASE("what a host says of its own surroundings holds it back alone, and nothing else") {
+  World world;
+  for (int round = 0; round < 5; ++round)
+    for (std::int64_t host = 1; host <= 4; ++host) {
+      world.now += std::chrono::hours{7};
+      Failure failure{HostId{host}, renderer, picture, 7, "this computer lacks /usr/bin/python3", false};
+      failure.of_host = true;
+      const auto rulings = world.blame.failed(failure, {}, world.now);
+      CHECK(count(rulings, Ruling::Kind::hold_pair) == 1);
+      CHECK(count(rulings, Ruling::Kind::stop_application) == 0);
+      CHECK(count(rulings, Ruling::Kind::set_aside) == 0);
+      CHECK(world.held(host));
+    }
+  CHECK(world.blame.application_broken(renderer, 0) < 0.5);
+  CHECK_FALSE(world.held(5));
+  world.delivers(5);
+  // It is mended: it delivers, and is an ordinary host again, as often as it fails.
+  world.delivers(1);
+  CHECK_FALSE(world.held(1));
+  world.blame.forget_host(HostId{1});
+  world.blame.forget_host(HostId{2});
+  CHECK(count(world.fails(3, 8), Ruling::Kind::stop_application) == 0);
+}
+
 TEST_CASE("an item that fails on two working hosts is set aside, and nobody waits for it") {
   World world;
   world.delivers(1);

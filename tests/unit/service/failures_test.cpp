@@ -162,6 +162,36 @@ TEST_CASE("an application that fails on most hosts is stopped with all its probl
   CHECK(world.show(second).state == ProblemState::running);
 }
 
+TEST_CASE("what hosts lack stops no application, and is told once, whatever differs from host to host") {
+  World world;
+  world.add_application();
+  std::vector<TestHost> hosts;
+  for (int i = 0; i < 4; ++i) hosts.push_back(world.add_host("host-" + std::to_string(i)));
+  const auto healthy = world.add_host("healthy");
+  const ProblemId problem = world.add_problem(20, "", "ss");
+  for (int round = 0; round < 3; ++round) {
+    for (std::size_t i = 0; i < hosts.size(); ++i) {
+      const auto reply = must(world.work(hosts[i].id, world.work_request()));
+      if (reply.grants.empty()) continue;
+      const auto grant = must(protocol::decode<protocol::Grant>(reply.grants.front().payload));
+      const protocol::FailureReport report{grant.unit, protocol::FailureKind::not_executable, 0,
+                                           "gleaner-sandbox: cannot join /sys/fs/cgroup/" +
+                                               std::to_string(i) + "/gleaner-12" + std::to_string(i) +
+                                               "45-kernels: No such file or directory"};
+      must(World::wait_done([&](service::StatusDone done) {
+        world.service().work().failure(hosts[i].id, report, std::move(done));
+      }));
+    }
+    world.clock().advance(std::chrono::minutes{10});
+  }
+  const auto info = world.show(problem);
+  CHECK(info.state == ProblemState::running);
+  REQUIRE(info.errors.size() == 1);
+  CHECK(info.errors.front().hosts == 4);
+  CHECK(info.errors.front().times > 4);
+  CHECK_FALSE(world.grants(healthy.id).empty());
+}
+
 TEST_CASE("failures of strangers that have delivered nothing take no item away and stop nothing") {
   World world(Hosts::strangers);
   world.add_application();
