@@ -78,8 +78,11 @@ Result<Value> Uplink::decide(std::function<Status(service::Transaction&, Result<
 
 Duration Uplink::speak() {
   using service::NextMessage;
-  auto next = decide<NextMessage>([link = parent_.link(), arrived = carrier_.arrived()](
+  const Status room = service_.kernel().can_store();
+  auto next = decide<NextMessage>([link = parent_.link(), arrived = carrier_.arrived(),
+                                   unable = room.ok() ? std::string() : room.error().message](
                                       service::Transaction& tx, Result<NextMessage>& value) -> Status {
+    service::note_unable(*tx.model.upstream, unable);
     tx.model.upstream->link = link;
     if (arrived) tx.model.upstream->sends_at = tx.now;
     NextMessage found;

@@ -74,4 +74,11 @@ Status Kernel::has_room(int reserves) const {
   return {};
 }
 
+Status Kernel::can_store() const {
+  TRY(has_room(reserves_for_uploads));
+  if (writer_.refuses())
+    return Error{ErrorKind::unavailable, "the store of this server refuses what is written to it"};
+  return {};
+}
+
 }  // namespace gleaner::service

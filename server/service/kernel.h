@@ -48,6 +48,9 @@ struct Dependencies {
   Parent* parent = nullptr;                        // of a relay; null: it is the project's server
 };
 
+// Uploads leave the last of the disk to commits.
+inline constexpr int reserves_for_uploads = 2;
+
 class Kernel {
  public:
   Kernel(Settings settings, Dependencies dependencies, std::unique_ptr<storage::Store> store);
@@ -80,6 +83,8 @@ class Kernel {
   [[nodiscard]] Writer& writer() { return writer_; }
   // error: less than `reserves` times the disk's reserve is free.
   [[nodiscard]] Status has_room(int reserves = 1) const;
+  // Whether results of any size can be stored here. unavailable: why not.
+  [[nodiscard]] Status can_store() const;
 
  private:
   Settings settings_;

@@ -146,6 +146,7 @@ struct Model {
   // Whom an administrator put out while they were under relays, by the relay directly under this server that
   // is still to say that they have left (put_out.h).
   std::map<HostId, std::set<HostId>> put_out;
+  std::map<HostId, std::string> troubles;  // of relays that cannot work, as they say themselves
   Underway underway;
   std::unique_ptr<Upstream> upstream;  // of a relay; null: this is the project's server
 };

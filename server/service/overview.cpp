@@ -30,6 +30,11 @@ protocol::ServerStatus status_of(const Transaction& tx) {
   status.open_units = static_cast<std::int64_t>(tx.model.open_units.size());
   for (const auto& [id, problem] : tx.model.problems)
     if (problem.row.finished_at == Timestamp{}) ++status.problems_open;
+  for (const auto& [id, trouble] : tx.model.troubles)
+    if (const auto host = tx.model.hosts.find(id);
+        host != tx.model.hosts.end() && host->second.row.state == protocol::HostState::active)
+      status.warnings.push_back(fmt::format("the relay {} (host {}) cannot work, and its hosts get nothing: {}",
+                                            host->second.row.name, id.value, trouble));
   return status;
 }
 

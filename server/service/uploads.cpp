@@ -12,7 +12,6 @@ namespace {
 // A host that has delivered may have results of units that were taken from it while it was away.
 constexpr std::int64_t late_results_bytes = 64 << 20;
 constexpr std::int64_t small_files_bytes = 64 << 10;  // of a unit: each takes a block at least
-constexpr int reserves_kept = 2;                      // the last of the disk is for commits
 
 // What all results of the host's open units may take, at most.
 std::int64_t allowance(const Model& model, HostId id) {
@@ -93,7 +92,7 @@ Result<protocol::UploadState> Uploads::take(Chunk& chunk) {
   }
   if (chunk.offset + static_cast<std::int64_t>(chunk.bytes.size()) > chunk.length)
     return Error{ErrorKind::invalid, "this piece goes beyond Upload-Length"};
-  if (const Status room = kernel_.has_room(reserves_kept); !room.ok())
+  if (const Status room = kernel_.has_room(reserves_for_uploads); !room.ok())
     return Error{room.error().kind, room.error().message + ": try again later"};
   storage::BlobStore& blobs = kernel_.blobs();
   const std::string sender = sender_of(chunk.host);

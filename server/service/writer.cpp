@@ -10,6 +10,7 @@
 namespace gleaner::service {
 namespace {
 constexpr std::size_t batch_max = 200;  // beyond it a sync costs less than a hundredth of the work it covers
+constexpr std::size_t failures_counted = 3;
 }
 
 Writer::Writer(storage::Store& store, const Settings& settings, io::Files& files, Clock& clock)
@@ -134,7 +135,16 @@ void Writer::note(const std::deque<Entry>& batch, const Status& status, Duration
   figures_.commit_seconds.observe(to_seconds(commit));
   figures_.batch_operations.observe(static_cast<double>(batch.size()));
   figures_.failing = !status.ok();
-  if (figures_.failing) ++figures_.transactions_failed;
+  if (!figures_.failing) return;
+  ++figures_.transactions_failed;
+  failed_at_.push_back(now);
+  if (failed_at_.size() > failures_counted) failed_at_.pop_front();
+}
+
+bool Writer::refuses() const {
+  const std::lock_guard lock(mutex_);
+  return failed_at_.size() == failures_counted &&
+         clock_.steady() - failed_at_.front() <= std::chrono::minutes{1};
 }
 
 WriterFigures Writer::figures() const {

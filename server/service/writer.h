@@ -62,6 +62,8 @@ class Writer {
   void stop();
   // From any thread.
   [[nodiscard]] WriterFigures figures() const;
+  // Three transactions failed within the last minute: not one that met another process's lock.
+  [[nodiscard]] bool refuses() const;
   // Before start(), and on the writer thread.
   [[nodiscard]] const Model& model() const { return model_; }
 
@@ -94,6 +96,7 @@ class Writer {
   bool stopping_ = false;
   std::optional<SteadyTime> batch_since_;  // the one under way
   WriterFigures figures_;                  // but for what figures() looks up
+  std::deque<SteadyTime> failed_at_;       // the last three transactions that did
   std::thread thread_;
 };
 

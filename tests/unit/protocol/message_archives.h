@@ -36,7 +36,7 @@ using AllMessages = std::tuple<
     Act, ChainPlace, RefusalCount, AuditPage, ConsoleLink, OpenSession, SessionInfo, OverviewSample, DayInfo,
     ProblemSample, LiveView, ItemMap, HostPage, SettingInfo, RelayCertificate, Enrolment, RelayHostReply,
     RelayHostLeft, AddRelay, RelayQuota, RelayInfo, RelayStatus, RelayGrant, LeaseChain, Delivery, HeldResult,
-    RelayProgress, StageNews, ItemBytes, RelayOffer, StageDescription, Failure>;
+    RelayProgress, StageNews, ItemBytes, MeasuredHost, RelayOffer, StageDescription, Failure>;
 
 template <typename T>
 inline constexpr bool is_message =
