@@ -10,7 +10,7 @@ import socket
 import unittest
 
 from browser import CHROMIUM, Browser
-from harness import LONG, MANDELBROT, SLOW, Grid, main
+from harness import LONG, MANDELBROT, SLOW, Grid, main, needs
 
 
 class Page(unittest.TestCase):
@@ -154,7 +154,7 @@ class Page(unittest.TestCase):
             self.assertTrue(json.loads(grid.control("one", "--json", "status").stdout)["status"]["finishing"])
             self.assertEqual(grid.kill("page", signal.SIGTERM), 0)
 
-    @unittest.skipUnless(CHROMIUM, "chromium is not installed")
+    @needs(CHROMIUM, "chromium is not installed")
     def test_by_clicks(self):
         with Grid() as grid:
             port, _, address = self.start(grid)
