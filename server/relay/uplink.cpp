@@ -235,7 +235,8 @@ bool Uplink::add_bytes(protocol::CommitRequest& commit, const service::UpMessage
   if (commit.bytes <= tried_bytes_max) {
     const auto bytes = bytes_of(commit, result);
     if (!bytes.ok()) {
-      spdlog::error("a result that was to go up cannot be read: {}", bytes.error().message);
+      if (const auto line = unread_.say(bytes.error().message, service_.kernel().clock().steady()))
+        spdlog::error("a result that was to go up cannot be read: {}", *line);
       return false;
     }
     if (Bytes packed = io::compress(*bytes);

@@ -75,9 +75,8 @@ Status Kernel::has_room(int reserves) const {
 }
 
 Status Kernel::can_store() const {
-  TRY(has_room(reserves_for_uploads));
-  if (writer_.refuses())
-    return Error{ErrorKind::unavailable, "the store of this server refuses what is written to it"};
+  if (!has_room(reserves_for_uploads).ok()) return Error{ErrorKind::unavailable, "its disk is nearly full"};
+  if (writer_.refuses()) return Error{ErrorKind::unavailable, "its store refuses what is written to it"};
   return {};
 }
 

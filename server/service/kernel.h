@@ -83,7 +83,7 @@ class Kernel {
   [[nodiscard]] Writer& writer() { return writer_; }
   // error: less than `reserves` times the disk's reserve is free.
   [[nodiscard]] Status has_room(int reserves = 1) const;
-  // Whether results of any size can be stored here. unavailable: why not.
+  // Whether results of any size can be stored here. unavailable: why not, of "it".
   [[nodiscard]] Status can_store() const;
 
  private:
@@ -102,7 +102,10 @@ void Kernel::decide(std::function<Status(Transaction&, Result<T>&)> operation, D
   auto value = std::make_shared<Result<T>>(Error{ErrorKind::internal, "no answer"});
   auto decided = [operation = std::move(operation), value, actor = done.actor()](Transaction& tx) -> Status {
     TRY(operation(tx, *value));
-    if (actor && value->ok()) TRY(append_act(tx.store, *actor, words_of(**value), tx.now));
+    if (actor && value->ok()) {
+      tx.model.acts_head_known = false;
+      TRY(append_act(tx.store, *actor, words_of(**value), tx.now));
+    }
     return {};
   };
   writer_.submit(std::move(decided), [value, done = std::move(done)](Status status) -> Writer::Answer {

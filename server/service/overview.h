@@ -48,6 +48,8 @@ class Overview {
   void outdate();
   // Until when the server's own certificate is valid, which a renewal changes.
   void set_certificate_end(Timestamp end) { certificate_end_ = end.time_since_epoch().count(); }
+  // What else is to be warned of when it fails. Before anybody looks; on any thread.
+  void watch(std::function<Status()> check) { watched_.push_back(std::move(check)); }
 
  private:
   struct Waiting {
@@ -65,7 +67,8 @@ class Overview {
   const Timestamp started_at_;
   std::atomic<int> port_{0};
   std::atomic<Timestamp::rep> certificate_end_{0};  // 0: not known
-  std::mutex mutex_;                                // of what follows
+  std::vector<std::function<Status()>> watched_;
+  std::mutex mutex_;  // of what follows
   policy::DiskOutlook disk_;
   Snapshot snapshot_;
   SteadyTime published_at_{};

@@ -18,8 +18,10 @@
 #include <vector>
 
 #include "server/metrics/histogram.h"
+#include "server/policy/calendar.h"
 #include "server/service/transaction.h"
 #include "server/storage/store.h"
+#include "shared/base/repeats.h"
 
 namespace gleaner::service {
 
@@ -85,10 +87,12 @@ class Writer {
   Perform perform_;
   Deliver deliver_;
   Operation resume_;
-  Model model_;         // writer thread only, once started
-  Underway underway_;   // as of the last sync
-  bool stale_ = false;  // the model could not be read back
-  bool fresh_ = false;  // it was read back and not resumed yet
+  policy::Calendar calendar_;     // writer thread
+  Repeats refused_, unreadable_;  // the same
+  Model model_;                   // writer thread only, once started
+  Underway underway_;             // as of the last sync
+  bool stale_ = false;            // the model could not be read back
+  bool fresh_ = false;            // it was read back and not resumed yet
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<Entry> queue_;
