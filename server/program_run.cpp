@@ -20,6 +20,7 @@
 #include "server/program_serving.h"
 #include "server/program_standby.h"
 #include "server/service/acts.h"
+#include "server/service/audit_head.h"
 #include "server/service/project_directory.h"
 #include "server/service/service.h"
 #include "server/storage/open_blobs.h"
@@ -138,6 +139,9 @@ int run_server(const io::Path& directory, int port_override, const std::string& 
   if (loss == storage::Loss::accepted)
     spdlog::warn(
         "--accept-loss: what the store may have lost before this start is given up; leave it out next time");
+  if (loss == storage::Loss::accepted)
+    if (const Status forgotten = service::forget_audit_head(io::real_files(), project); !forgotten.ok())
+      return fail(forgotten.error());
   if (loss == storage::Loss::accepted)
     if (const Status noted =
             service::note_act(**store, service::server_actor("store accept-loss", "store.sqlite"),

@@ -171,7 +171,9 @@ void Membership::refuse(UnitId unit, protocol::FailureKind kind, const std::stri
 
 void Membership::take_grant(const Granted& granted, int slot, SteadyTime now) {
   if (!trust_.knows_project()) return;  // the server is not believed at present: it gets the unit back
-  if (must_wait_for_keys(granted)) {
+  const bool expired = trust_.work_certificate_expired(services_.clock.now());
+  if (expired) session_.fetch_project_soon();  // it is not the grant's fault, nor that of this computer
+  if (expired || must_wait_for_keys(granted)) {
     doubted_grants_.emplace_back(granted, slot);
     return;
   }

@@ -3,6 +3,7 @@
 #include "shared/base/limits.h"
 #include "shared/crypto/keys.h"
 #include "shared/crypto/relay_chain.h"
+#include "shared/protocol/codec.h"
 
 namespace gleaner::engine {
 namespace {
@@ -53,6 +54,12 @@ const crypto::ProjectTrust& Trust::project() const {
 bool Trust::knows_work_key(std::string_view key) const {
   const crypto::ProjectTrust& known = project();
   return key == known.work_key || crypto::former_work_certificate(known, key) != nullptr;
+}
+
+bool Trust::work_certificate_expired(Timestamp now) const {
+  const auto certificate =
+      protocol::decode<protocol::KeyCertificate>(project().document.work_certificate.payload);
+  return certificate.ok() && certificate->not_after < now;
 }
 
 Result<TrustedGrant> Trust::check_grant(const Granted& granted, Timestamp now) const {

@@ -38,6 +38,10 @@ class Trust {
   // Is it the work key of the project document, or a former one? REQUIRES: knows_project().
   [[nodiscard]] bool knows_work_key(std::string_view key) const;
 
+  // Its certificate of the project's work key is over: the project may have another by now, of the same key.
+  // REQUIRES: knows_project().
+  [[nodiscard]] bool work_certificate_expired(Timestamp now) const;
+
   // The whole chain: join code, project, grant, parameters, application, signer; of a relay's grant also its
   // lease, up to the project's grant (crypto/relay_chain.h). Without a project: unavailable.
   [[nodiscard]] Result<TrustedGrant> check_grant(const Granted& granted, Timestamp now) const;

@@ -88,6 +88,10 @@ class Blame {
   // Rulings that follow, each once. `computing`: hosts that compute the application now.
   [[nodiscard]] std::vector<Ruling> failed(const Failure& failure, const std::set<HostId>& computing,
                                            Timestamp now);
+  // The host could not verify what it was sent: that says nothing of anybody's kernels, and nobody is held
+  // back for it. The host is not sent the same at once.
+  [[nodiscard]] Ruling unverified(HostId host, ApplicationId application, const std::string& message,
+                                  Timestamp now);
   // Something of this host's was accepted.
   void delivered(HostId host, ApplicationId application);
   // Seconds until the host may compute for the application, and why not now; nothing: now.

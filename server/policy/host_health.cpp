@@ -31,7 +31,9 @@ HostHealth after_success(HostHealth health) {
 }
 
 std::optional<double> blocked_for(const HostHealth& health, Timestamp now) {
-  if (health.blocked_until <= now) return std::nullopt;
+  // One that ends later than any hold can is of a calendar that was wrong.
+  if (health.blocked_until <= now || health.blocked_until > now + from_seconds(longest_hold_seconds))
+    return std::nullopt;
   return to_seconds(health.blocked_until - now);
 }
 

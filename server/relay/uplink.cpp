@@ -78,8 +78,11 @@ Result<Value> Uplink::decide(std::function<Status(service::Transaction&, Result<
 
 Duration Uplink::speak() {
   using service::NextMessage;
-  auto next = decide<NextMessage>([link = parent_.link(), arrived = carrier_.arrived()](
+  const Status room = service_.kernel().can_store();
+  auto next = decide<NextMessage>([link = parent_.link(), arrived = carrier_.arrived(),
+                                   unable = room.ok() ? std::string() : room.error().message](
                                       service::Transaction& tx, Result<NextMessage>& value) -> Status {
+    service::note_unable(*tx.model.upstream, unable);
     tx.model.upstream->link = link;
     if (arrived) tx.model.upstream->sends_at = tx.now;
     NextMessage found;
@@ -232,7 +235,8 @@ bool Uplink::add_bytes(protocol::CommitRequest& commit, const service::UpMessage
   if (commit.bytes <= tried_bytes_max) {
     const auto bytes = bytes_of(commit, result);
     if (!bytes.ok()) {
-      spdlog::error("a result that was to go up cannot be read: {}", bytes.error().message);
+      if (const auto line = unread_.say(bytes.error().message, service_.kernel().clock().steady()))
+        spdlog::error("a result that was to go up cannot be read: {}", *line);
       return false;
     }
     if (Bytes packed = io::compress(*bytes);

@@ -16,6 +16,7 @@
 #include "server/service/service.h"
 #include "server/service/upstream_message.h"
 #include "shared/base/random.h"
+#include "shared/base/repeats.h"
 
 namespace gleaner::relay {
 
@@ -56,6 +57,7 @@ class Uplink {
   Random random_;
   std::atomic<bool> stopping_ = false;
   int silences_ = 0;  // in a row
+  Repeats unread_;
   std::mutex mutex_;
   std::condition_variable wake_;
   std::thread thread_;

@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <charconv>
-
+#include "server/service/audit_head.h"
 #include "shared/base/failpoint.h"
 #include "shared/base/limits.h"
 #include "shared/crypto/act_chain.h"
@@ -18,19 +16,14 @@ constexpr const char* start_value = "acts_start";
 
 Result<protocol::ChainPlace> read_place(storage::Store& store, const char* name) {
   TRY_ASSIGN(const auto text, store.get_value(name));
-  protocol::ChainPlace place = crypto::chain_start();
-  if (!text) return place;
-  const auto colon = text->find(':');
-  const char* const end = text->data() + std::min(colon, text->size());
-  const auto parsed = std::from_chars(text->data(), end, place.number);
-  if (colon == std::string::npos || parsed.ec != std::errc{} || parsed.ptr != end)
-    return Error{ErrorKind::invalid, std::string("the store's value ") + name + " is damaged"};
-  place.digest = text->substr(colon + 1);
-  return place;
+  if (!text) return crypto::chain_start();
+  const auto place = crypto::parse_place(*text);
+  if (!place) return Error{ErrorKind::invalid, std::string("the store's value ") + name + " is damaged"};
+  return *place;
 }
 
 Status write_place(storage::Store& store, const char* name, const protocol::ChainPlace& place) {
-  return store.set_value(name, std::to_string(place.number) + ":" + place.digest);
+  return store.set_value(name, crypto::place_text(place));
 }
 
 // The start moves to the newest of what goes, whose digest the first that stays has in it.
@@ -123,6 +116,19 @@ Status note_act(storage::Store& store, const Actor& actor, const std::string& su
   return noted;
 }
 
+Result<protocol::ChainPlace> acts_head(storage::Store& store) {
+  return read_place(store, head_value);
+}
+
+Status check_noted(storage::Store& store, const protocol::ChainPlace& noted) {
+  TRY_ASSIGN(const protocol::ChainPlace start, read_place(store, start_value));
+  TRY_ASSIGN(const protocol::ChainPlace head, read_place(store, head_value));
+  TRY_ASSIGN(auto acts, store.acts(noted.number - 1, 1));
+  std::optional<protocol::Act> found;
+  if (!acts.empty() && acts.front().number == noted.number) found = std::move(acts.front());
+  return check_audit_head(noted, start, head, found);
+}
+
 Result<protocol::AuditPage> read_acts(storage::Store& store, std::int64_t after) {
   protocol::AuditPage page;
   TRY_ASSIGN(page.start, read_place(store, start_value));
@@ -132,6 +138,24 @@ Result<protocol::AuditPage> read_acts(storage::Store& store, std::int64_t after)
     TRY_ASSIGN(page.refusals, store.refusals());
   }
   return page;
+}
+
+Status check_chain(const storage::InspectedActs& log, const std::optional<protocol::ChainPlace>& noted) {
+  const auto place_of = [](const std::string& text) -> Result<protocol::ChainPlace> {
+    if (text.empty()) return crypto::chain_start();
+    if (const auto place = crypto::parse_place(text)) return *place;
+    return Error{ErrorKind::untrusted, "a stored place of the audit log is damaged"};
+  };
+  TRY_ASSIGN(const protocol::ChainPlace start, place_of(log.start));
+  TRY_ASSIGN(const protocol::ChainPlace head, place_of(log.head));
+  crypto::ActChain chain(start);
+  std::optional<protocol::Act> found;
+  for (const protocol::Act& act : log.acts) {
+    TRY(chain.add(act));
+    if (noted && act.number == noted->number) found = act;
+  }
+  TRY(chain.end(head));
+  return noted ? check_audit_head(*noted, start, head, found) : Status{};
 }
 
 Result<protocol::ChainPlace> check_acts(storage::Store& store) {

@@ -3,8 +3,10 @@
 // (shared/crypto/act_chain.h); the newest limits::acts_kept are kept. Writer thread, or before it starts.
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "server/storage/inspect_store.h"
 #include "server/storage/store.h"
 #include "shared/protocol/access_messages.h"
 #include "shared/protocol/admin_messages.h"
@@ -47,6 +49,13 @@ template <typename Other>
 // A transaction of its own, before the writer starts.
 [[nodiscard]] Status note_act(storage::Store& store, const Actor& actor, const std::string& summary,
                               Timestamp now);
+// The newest act's place.
+[[nodiscard]] Result<protocol::ChainPlace> acts_head(storage::Store& store);
+// untrusted: the log does not have the act that was noted outside the store (audit_head.h).
+[[nodiscard]] Status check_noted(storage::Store& store, const protocol::ChainPlace& noted);
+// untrusted: the first act that does not fit, or the noted one.
+[[nodiscard]] Status check_chain(const storage::InspectedActs& log,
+                                 const std::optional<protocol::ChainPlace>& noted);
 // A page: up to limits::acts_per_page_max acts after `after`; with the first page, what was refused.
 [[nodiscard]] Result<protocol::AuditPage> read_acts(storage::Store& store, std::int64_t after);
 // Walks the whole chain, as `gleaner-admin audit verify` does, and tells its head. untrusted: the first act

@@ -7,11 +7,11 @@
 #include "server/policy/strategies.h"
 #include "server/policy/trust/validation.h"
 #include "server/service/applications.h"
+#include "server/service/certified.h"
 #include "server/service/damage.h"
 #include "server/service/describe.h"
 #include "server/service/jobs.h"
 #include "server/service/problems.h"
-#include "server/service/revocations.h"
 #include "shared/base/limits.h"
 #include "shared/crypto/keys.h"
 #include "shared/json/text.h"
@@ -141,7 +141,7 @@ void Problems::draft_checked(protocol::AddProblem request, std::function<void(Re
           draft = no_application(request.application);
           return {};
         }
-        if (const Status good = check_not_revoked(tx.model, *application); !good.ok()) {
+        if (const Status good = check_startable(tx, *application); !good.ok()) {
           draft = Error{ErrorKind::conflict, good.error().message};
           return {};
         }

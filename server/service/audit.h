@@ -5,11 +5,13 @@
 
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "server/service/kernel.h"
+#include "shared/base/repeats.h"
 
 namespace gleaner::service {
 
@@ -21,6 +23,19 @@ class Audit {
   // REQUIRES: `actor` and `action` are of those that there are, so that the counts are few.
   void refused(const std::string& actor, ErrorKind kind, const std::string& action,
                const std::string& network);
+  // Whether the log has the act that was noted outside the store. Before the writer starts. Errors: the
+  // store's.
+  [[nodiscard]] Status open(storage::Store& store);
+  // What is noted outside the store; a relay notes nothing.
+  [[nodiscard]] std::optional<protocol::ChainPlace> noted() const;
+  // The newest act that would survive a power cut; or that the noted one is there no more.
+  void head_is(const Result<protocol::ChainPlace>& head);
+  // Notes it outside the store (audit_head.h), if it is not noted there. Once a second.
+  void note_head();
+  // The same once the writer has stopped.
+  void note_last_head();
+  // What is wrong with the log; ok: nothing.
+  [[nodiscard]] Status doubt() const;
   // What was counted since the last call; a crash may forget a second of it.
   void store_refusals();
 
@@ -29,7 +44,10 @@ class Audit {
   void add(const protocol::RefusalCount& more);
 
   Kernel& kernel_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
+  std::optional<protocol::ChainPlace> newest_, noted_;  // noted: outside the store
+  Status doubt_;                                        // then the note stays as it is
+  Repeats trouble_;                                     // with writing it
   std::map<Key, protocol::RefusalCount> refusals_;
 };
 

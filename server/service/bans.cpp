@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "server/policy/calendar.h"
 #include "server/service/codes.h"
 #include "server/service/reports.h"
 #include "shared/base/limits.h"
@@ -58,7 +59,9 @@ Status drop(Transaction& tx, const protocol::Ban& ban) {
   return {};
 }
 
+// What counts no more may only seem so: it goes by a calendar that was believed for a day.
 Status drop_expired(Transaction& tx) {
+  if (!policy::may_expire(tx.calendar_agreed, std::chrono::days{1})) return {};
   const auto all = tx.model.bans;
   for (const auto& [key, ban] : all)
     if (!counts(ban, tx.now)) TRY(drop(tx, ban));

@@ -6,6 +6,8 @@
 #include <map>
 #include <set>
 
+#include "server/service/acts.h"
+#include "server/service/audit_head.h"
 #include "server/storage/object_inventory.h"
 #include "shared/bundle/bundle.h"
 
@@ -56,6 +58,7 @@ class Check {
           fmt::format("{} is broken ({}): rows may be wrong or gone; restore the newest backup",
                       report_.store.place, listed(report_.store.broken)));
     look_at_note();
+    if (readable_) look_at_audit_log();
     TRY(look_at_blobs_where_they_are());
     if (readable_) look_at_bundles();
     return {};
@@ -140,6 +143,16 @@ class Check {
               report_.store.present.generation, (*note)->generation, to_rfc3339((*note)->at),
               (*note)->generation - report_.store.present.generation));
     }
+  }
+
+  void look_at_audit_log() {
+    if (behind_) return;  // what was lost with the rest is named above
+    const auto noted = read_audit_head(files_, settings_.directory);
+    const Status whole = noted.ok() ? check_chain(report_.store.audit, *noted) : Status{noted.error()};
+    if (whole.ok()) return;
+    add("audit-log", Severity::serious,
+        whole.error().message +
+            ". Compare it with a backup; `gleaner-server run --accept-loss` goes on with the log as it is");
   }
 
   using Reader = std::function<Result<std::string>(const std::string& digest,

@@ -163,7 +163,7 @@ void declare(io::Settings& settings, Configuration& c) {
   settings.add(
       "store.keep_ended_days", &c.keep_ended_days, 0, 36'500,
       "Problems that finished, failed or were cancelled so many days ago are deleted with their results.\n"
-      "0: never.");
+      "None is in the first day after a start, or after this computer's date was set. 0: never.");
   settings.add("store.check_at_start", &c.check_store_at_start, "Read the whole store once at each start.");
   settings.add(
       "store.scrub_megabytes_per_second", &c.scrub_megabytes_per_second, 0, 10'000,
@@ -231,7 +231,7 @@ void declare_relay(io::Settings& settings, Configuration& c) {
         return made.ok() ? Status{} : Status{made.error()};
       });
   settings.add("store.disk_reserve_megabytes", &c.disk_reserve_megabytes, 0, 1 << 20,
-               "Results are refused (clients keep them and try again) below this much free space.");
+               "Below twice this much free space the relay gives its leases back and serves nobody.");
   settings.add(
       "store.results_megabytes", &c.results_megabytes, 1, 1 << 30,
       "So much of results waits here for the parent. Hosts keep what is more until it has taken some.");

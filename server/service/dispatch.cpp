@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "server/policy/dispatch/dispatch.h"
+#include "server/service/certified.h"
 #include "server/service/describe.h"
 #include "server/service/life_cycle.h"
 #include "server/service/upstream_grants.h"
@@ -14,6 +15,10 @@
 
 namespace gleaner::service {
 namespace {
+
+// When hosts that were refused work for want of a certificate ask again: soon, for it may be renewed any
+// time.
+constexpr double uncertified_pause_seconds = 20;
 
 policy::WorkDemand demand_of(const Host& host, const protocol::WorkRequest& request) {
   policy::WorkDemand demand;
@@ -78,7 +83,8 @@ protocol::Grant make_grant(const Transaction& tx, const Problem& problem, const 
   grant.commit_seconds = static_cast<std::int64_t>(policy::commit_seconds(
       problem.stage->view().heartbeat_seconds(tx.now), static_cast<double>(problem.row.commit_seconds)));
   grant.issued_at = tx.now;
-  grant.deadline = unit.deadline;
+  grant.deadline =
+      std::min(unit.deadline, certified_until(tx, tx.model.applications.at(problem.row.application)));
   if (!tx.settings.configuration.blobs_public_url.empty()) grant.direct = true;
   // Who knew that it is asked for an opinion could be honest just then.
   grant.reason = unit.kind == policy::UnitKind::check ? "items are free" : unit.reason;
@@ -126,8 +132,11 @@ policy::HostTerms terms_of(const Model& model, const Host& host, Timestamp now) 
   terms.own = model.reputation.is_own(host.row.id);
   terms.cores = host.row.cores;
   terms.on_hold = host.row.on_hold;
+  const bool own_grants = model.upstream == nullptr;  // a relay's are as good as its parent's
   for (const auto& [id, problem] : model.problems)
-    if (model.blame.held(host.row.id, problem.row.application, now) ||
+    if ((own_grants && !over(problem.row.state) &&
+         !check_signer(model.applications.at(problem.row.application), now).ok()) ||
+        model.blame.held(host.row.id, problem.row.application, now) ||
         model.reputation.held(host.row.id, problem.row.application, now))
       terms.barred.push_back(id);
   return terms;
@@ -144,6 +153,11 @@ void tell_dispatch(Transaction& tx, const Host& host) {
 
 Status hand_out(Transaction& tx, Host& host, const protocol::WorkRequest& request, WorkOutcome& outcome) {
   if (request.slots.empty()) return {};
+  if (const Status good = check_work_certificate(tx.settings, tx.now); !good.ok()) {
+    outcome.reply.retry_after_seconds = uncertified_pause_seconds;
+    outcome.reply.reason = good.error().message;
+    return {};
+  }
   tell_dispatch(tx, host);
   auto& spare = tx.model.spare_units;
   while (spare.size() < request.slots.size()) {

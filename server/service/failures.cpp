@@ -48,8 +48,7 @@ Status keep_failure(Transaction& tx, Problem& problem, storage::FailureRow row) 
 // Did the kernel run, so that the item may be to blame?
 bool computed(protocol::FailureKind kind) {
   using protocol::FailureKind;
-  return kind != FailureKind::not_executable && kind != FailureKind::untrusted &&
-         kind != FailureKind::download_failed;
+  return kind != FailureKind::not_executable && kind != FailureKind::download_failed;
 }
 
 // Is it the fault of the host's surroundings, whatever it was to compute?
@@ -169,6 +168,10 @@ Status count_failure(Transaction& tx, Host& failed, Problem& problem, UnitId uni
       {unit, host, problem.row.id, problem.row.stage, ending.kind, ending.item, ending.message, tx.now}));
   tx.effects.warn(fmt::format("unit {} of problem {} failed on host {}: {}", unit.value, problem.row.id.value,
                               host.value, text_of(ending)));
+  if (ending.kind == protocol::FailureKind::untrusted) {
+    rulings = {tx.model.blame.unverified(host, problem.row.application, ending.message, tx.now)};
+    return {};
+  }
   ++failed.row.health.failures;
   TRY(tx.store.update_host(failed.row));
   rulings = tx.model.blame.failed(
@@ -244,11 +247,13 @@ Status take_failure(Transaction& tx, HostId host_id, const protocol::FailureRepo
 
   const Ruling* aside = find(rulings, Ruling::Kind::set_aside, item);
   if (!below || aside != nullptr) {
+    using policy::Stage;
     policy::Changes changes;
-    problem.stage->give_back(
-        host_id, report.unit,
-        aside != nullptr ? policy::Stage::GiveBack::set_aside : policy::Stage::GiveBack::failed, item,
-        aside != nullptr ? aside->reason : text_of(ending), tx.now, changes);
+    problem.stage->give_back(host_id, report.unit,
+                             aside != nullptr                                  ? Stage::GiveBack::set_aside
+                             : ending.kind == protocol::FailureKind::untrusted ? Stage::GiveBack::returned
+                                                                               : Stage::GiveBack::failed,
+                             item, aside != nullptr ? aside->reason : text_of(ending), tx.now, changes);
     TRY(store_stage(tx, problem, changes));
   }
   for (const Ruling& ruling : rulings) TRY(apply(tx, failed, problem, ruling));

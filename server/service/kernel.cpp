@@ -79,4 +79,10 @@ Status Kernel::has_room(int reserves) const {
   return {};
 }
 
+Status Kernel::can_store() const {
+  if (!has_room(reserves_for_uploads).ok()) return Error{ErrorKind::unavailable, "its disk is nearly full"};
+  if (writer_.refuses()) return Error{ErrorKind::unavailable, "its store refuses what is written to it"};
+  return {};
+}
+
 }  // namespace gleaner::service

@@ -48,6 +48,9 @@ struct Dependencies {
   Parent* parent = nullptr;                        // of a relay; null: it is the project's server
 };
 
+// Uploads leave the last of the disk to commits.
+inline constexpr int reserves_for_uploads = 2;
+
 class Kernel {
  public:
   Kernel(Settings settings, Dependencies dependencies, std::unique_ptr<storage::Store> store);
@@ -82,6 +85,8 @@ class Kernel {
   [[nodiscard]] std::int64_t room(int reserves) const;
   // error: less than `reserves` times the disk's reserve is free.
   [[nodiscard]] Status has_room(int reserves = 1) const;
+  // Whether results of any size can be stored here. unavailable: why not, of "it".
+  [[nodiscard]] Status can_store() const;
 
  private:
   Settings settings_;
@@ -99,7 +104,10 @@ void Kernel::decide(std::function<Status(Transaction&, Result<T>&)> operation, D
   auto value = std::make_shared<Result<T>>(Error{ErrorKind::internal, "no answer"});
   auto decided = [operation = std::move(operation), value, actor = done.actor()](Transaction& tx) -> Status {
     TRY(operation(tx, *value));
-    if (actor && value->ok()) TRY(append_act(tx.store, *actor, words_of(**value), tx.now));
+    if (actor && value->ok()) {
+      tx.model.acts_head_known = false;
+      TRY(append_act(tx.store, *actor, words_of(**value), tx.now));
+    }
     return {};
   };
   writer_.submit(std::move(decided), [value, done = std::move(done)](Status status) -> Writer::Answer {

@@ -39,6 +39,7 @@ struct Settings {
   ProjectDirectory directory;
   Configuration configuration;
   HostId relay = {};  // as which host its parent knows it; 0: it is the project's server
+  Timestamp work_certificate_expires = Timestamp::max();  // never: a relay, which grants what it was granted
 };
 
 struct Application {
@@ -146,6 +147,8 @@ struct Model {
   // Whom an administrator put out while they were under relays, by the relay directly under this server that
   // is still to say that they have left (put_out.h).
   std::map<HostId, std::set<HostId>> put_out;
+  bool acts_head_known = false;            // no act was added since the ticker looked it up
+  std::map<HostId, std::string> troubles;  // of relays that cannot work, as they say themselves
   Underway underway;
   std::unique_ptr<Upstream> upstream;  // of a relay; null: this is the project's server
 };

@@ -25,11 +25,6 @@ constexpr auto mail_timeout = std::chrono::seconds{30};
 // After a start, hosts need this long to be heard of again.
 constexpr auto fleet_patience = std::chrono::minutes{10};
 
-std::string without_numbers(std::string text) {
-  std::erase_if(text, [](unsigned char c) { return std::isdigit(c) != 0; });
-  return text;
-}
-
 std::string line_of(const std::string& text) {
   return protocol::clean_line(text, 200);
 }
@@ -81,6 +76,11 @@ Status wait_for(io::Process& process, std::string_view input) {
 }
 
 }  // namespace
+
+std::string without_numbers(std::string text) {
+  std::erase_if(text, [](unsigned char c) { return std::isdigit(c) != 0; });
+  return text;
+}
 
 std::vector<Notice> NoticeWatch::look(const ProjectSnapshot& snapshot) {
   std::vector<Notice> notices;

@@ -45,6 +45,8 @@ class NoticeWatch {
   std::set<std::string> warned_;  // without their numbers, which change
 };
 
+// What stays of a warning whose numbers change from minute to minute.
+[[nodiscard]] std::string without_numbers(std::string text);
 // As it is given to sendmail, header and all (RFC 5322).
 [[nodiscard]] std::string mail_of(const Notice& notice, const std::string& project, const std::string& to);
 // {"version":1,"kind":...,"project":...,"subject":...,"text":...,"at":...}

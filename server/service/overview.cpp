@@ -6,6 +6,8 @@
 #include <iterator>
 #include <utility>
 
+#include "server/policy/certificates.h"
+#include "server/service/certified.h"
 #include "server/service/codes.h"
 #include "server/service/describe.h"
 #include "server/service/error_groups.h"
@@ -15,7 +17,6 @@
 namespace gleaner::service {
 namespace {
 
-constexpr auto certificate_warning = std::chrono::hours{24 * 30};
 constexpr auto disk_warning = std::chrono::hours{72};
 constexpr auto rebuilt_after = std::chrono::seconds{1};
 constexpr auto shown_for = std::chrono::seconds{10};
@@ -30,6 +31,13 @@ protocol::ServerStatus status_of(const Transaction& tx) {
   status.open_units = static_cast<std::int64_t>(tx.model.open_units.size());
   for (const auto& [id, problem] : tx.model.problems)
     if (problem.row.finished_at == Timestamp{}) ++status.problems_open;
+  for (const auto& [id, trouble] : tx.model.troubles)
+    if (const auto host = tx.model.hosts.find(id);
+        host != tx.model.hosts.end() && host->second.row.state == protocol::HostState::active)
+      status.warnings.push_back(
+          fmt::format("the relay {} (host {}) cannot work, and its hosts get nothing: {}",
+                      host->second.row.name, id.value, trouble));
+  add_signer_warnings(tx, status.warnings);
   return status;
 }
 
@@ -146,18 +154,22 @@ void Overview::add_warnings(protocol::ServerStatus& status) {
   status.project = secrets_.project;
   status.started_at = started_at_;
   status.work_certificate_expires = secrets_.work_certificate_expires;
-  if (status.work_certificate_expires - status.now < certificate_warning)
-    status.warnings.push_back("the work key's certificate runs out on " +
-                              to_rfc3339(status.work_certificate_expires) +
-                              ": certify it again with `gleaner-admin keys work` and the offline root key");
-  if (tls_end != Timestamp{} && tls_end - status.now < certificate_warning)
-    status.warnings.push_back("the TLS certificate runs out on " + to_rfc3339(tls_end) +
-                              ": renew it (`gleaner-admin keys rotate`, or as who issued it says) and reload "
-                              "the server");
+  const auto warn = [&](const std::optional<std::string>& words) {
+    if (words) status.warnings.push_back(*words);
+  };
+  if (status.work_certificate_expires != Timestamp{})
+    warn(work_certificate_words(status.work_certificate_expires, status.now));
+  if (tls_end != Timestamp{})
+    warn(policy::certificate_words(
+        {"the TLS certificate", tls_end, "neither hosts nor `gleaner-admin` can speak to this server",
+         "renew it (`gleaner-admin keys rotate`, or as who issued it says) and reload the server"},
+        status.now));
   if (!certificate_believed_)
     status.warnings.push_back(
         "the TLS certificate is not the project's, and join codes do not say that one of a public authority "
         "is meant: no client connects; set server.public_certificate, or put the project's certificate back");
+  for (const auto& check : watched_)
+    if (const Status good = check(); !good.ok()) status.warnings.push_back(good.error().message);
   status.stored = scrub_.text();
   if (scrub_.lost() > 0)
     status.warnings.push_back(

@@ -52,6 +52,8 @@ class Overview {
     certificate_end_ = end.time_since_epoch().count();
     certificate_believed_ = believed;
   }
+  // What else is to be warned of when it fails. Before anybody looks; on any thread.
+  void watch(std::function<Status()> check) { watched_.push_back(std::move(check)); }
 
  private:
   struct Waiting {
@@ -70,6 +72,7 @@ class Overview {
   std::atomic<int> port_{0};
   std::atomic<Timestamp::rep> certificate_end_{0};  // 0: not known
   std::atomic<bool> certificate_believed_{true};
+  std::vector<std::function<Status()>> watched_;
   std::mutex mutex_;  // of what follows
   policy::DiskOutlook disk_;
   Snapshot snapshot_;

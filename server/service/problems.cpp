@@ -6,14 +6,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "server/policy/calendar.h"
 #include "server/policy/mapping/mapping.h"
 #include "server/policy/sizing/sizing.h"
 #include "server/policy/strategies.h"
+#include "server/service/certified.h"
 #include "server/service/describe.h"
 #include "server/service/dispatch.h"
 #include "server/service/failures.h"
 #include "server/service/life_cycle.h"
-#include "server/service/revocations.h"
 #include "server/service/upstream_quiet.h"
 #include "shared/base/limits.h"
 
@@ -52,9 +53,9 @@ Status take_refusal(Transaction& tx, const Problem& problem, const std::string& 
   return {};
 }
 
-// Why it cannot go on; empty: its application is not revoked.
-std::string revocation_of(const Transaction& tx, const Problem& problem) {
-  const Status good = check_not_revoked(tx.model, tx.model.applications.at(problem.row.application));
+// Why it cannot go on: its application is revoked, or a certificate has expired. Empty: it can.
+std::string obstacle_of(const Transaction& tx, const Problem& problem) {
+  const Status good = check_startable(tx, tx.model.applications.at(problem.row.application));
   return good.ok() ? std::string() : good.error().message;
 }
 
@@ -64,7 +65,7 @@ Status retry_problem(Transaction& tx, ProblemId id, Info& info) {
     info = no_problem(id);
     return {};
   }
-  std::string refusal = revocation_of(tx, found->second);
+  std::string refusal = obstacle_of(tx, found->second);
   if (refusal.empty()) TRY(retry(tx, found->second, refusal));
   return take_refusal(tx, found->second, refusal, info);
 }
@@ -83,7 +84,7 @@ Status upgrade_problem(Transaction& tx, ProblemId id, const std::string& version
     return {};
   }
   std::string refusal;
-  if (const Status good = check_not_revoked(tx.model, *application); !good.ok())
+  if (const Status good = check_startable(tx, *application); !good.ok())
     refusal = good.error().message;
   else
     TRY(upgrade(tx, found->second, *application, refusal));
@@ -95,9 +96,9 @@ Status change_state(Transaction& tx, ProblemId id, Problems::Action action, Info
   if (action == Problems::Action::retry) return retry_problem(tx, id, info);
   Problem* problem = changeable(tx, id, info);
   if (problem == nullptr) return {};
-  if (const std::string revoked = revocation_of(tx, *problem);
-      action == Problems::Action::resume && !revoked.empty())
-    return take_refusal(tx, *problem, revoked, info);
+  if (const std::string obstacle = obstacle_of(tx, *problem);
+      action == Problems::Action::resume && !obstacle.empty())
+    return take_refusal(tx, *problem, obstacle, info);
   if (action == Problems::Action::resume && is_stopped(*problem)) return retry_problem(tx, id, info);
   auto& state = problem->row.state;
   switch (action) {
@@ -272,8 +273,9 @@ void Problems::remove_old() {
       [days](const Transaction& tx, Result<Ids>& old) -> Status {
         const Timestamp kept_from = tx.now - std::chrono::days{days};
         Ids ids;
+        const bool believed = policy::may_expire(tx.calendar_agreed, std::chrono::days{days});
         for (const auto& [id, problem] : tx.model.problems)
-          if (over(problem.row.state) && problem.row.finished_at < kept_from) ids.push_back(id);
+          if (believed && over(problem.row.state) && problem.row.finished_at < kept_from) ids.push_back(id);
         old = std::move(ids);
         return {};
       },

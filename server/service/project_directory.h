@@ -39,6 +39,7 @@ class ProjectDirectory {
   [[nodiscard]] io::Path enrolment_secret() const { return root_ / "keys" / "enrolment.secret"; }
   [[nodiscard]] io::Path admin_profile() const { return root_ / "admin" / "admin.json"; }
   [[nodiscard]] io::Path admin_token() const { return root_ / "admin" / "token"; }
+  [[nodiscard]] io::Path audit_head() const { return root_ / "admin" / "audit.head"; }
   [[nodiscard]] io::Path bundle(const std::string& digest) const { return root_ / "bundles" / digest; }
   // Of the whole server, and of a problem's stages.
   [[nodiscard]] io::Path decisions() const { return root_ / "decisions" / "project.jsonl"; }

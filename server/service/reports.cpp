@@ -62,7 +62,9 @@ Status give_back_unknown(Transaction& tx, Host& host, const protocol::WorkReques
     if (!problem.stage) continue;
     policy::Changes changes;
     problem.stage->give_back(host.row.id, unit, policy::Stage::GiveBack::returned, 0,
-                             "the host does not hold it (a reply or its state was lost)", tx.now, changes);
+                             request.trouble ? "its relay gives it back: " + *request.trouble
+                                             : "the host does not hold it (a reply or its state was lost)",
+                             tx.now, changes);
     TRY(store_stage(tx, problem, changes));
   }
   return {};

@@ -13,6 +13,8 @@ namespace gleaner::service {
 Result<std::unique_ptr<Service>> Service::open(Settings settings, ProjectSecrets secrets,
                                                Dependencies dependencies,
                                                std::unique_ptr<storage::Store> store) {
+  if (dependencies.parent == nullptr && secrets.work_certificate_expires != Timestamp{})
+    settings.work_certificate_expires = secrets.work_certificate_expires;
   std::unique_ptr<Service> service(
       new Service(std::move(settings), std::move(secrets), std::move(dependencies), std::move(store)));
   TRY(service->start());
@@ -129,6 +131,8 @@ Status Service::start() {
     spdlog::warn("{}: results of more than 64 KiB wait until it is back", there.error().message);
   TRY(check_project());
   TRY(open_revocations());
+  TRY(audit_.open(kernel_.store()));
+  overview_.watch([this] { return audit_.doubt(); });
   TRY(scrub_.restore(kernel_.store()));
   TRY(subtree_.restore(kernel_.store()));
   TRY(prepare_managers());
@@ -154,6 +158,7 @@ void Service::stop() {
   work_.stop_waiting();
   kernel_.stop();
   ticker_.note_generation();
+  audit_.note_last_head();
 }
 
 }  // namespace gleaner::service

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "server/policy/calendar.h"
 #include "server/service/dispatch.h"
 #include "server/service/life_cycle.h"
 #include "shared/base/failpoint.h"
@@ -34,14 +35,37 @@ bool calendar_moved(Transaction& tx, Duration offset) {
   return true;
 }
 
-Status find_referenced(Transaction& tx, Result<std::vector<std::string>>& digests) {
+// Of the audit log, if acts were added since it was last looked up: its head. untrusted: what was noted of it
+// is there no more.
+Status find_new_head(Transaction& tx, const std::optional<protocol::ChainPlace>& noted,
+                     std::optional<Result<protocol::ChainPlace>>& head) {
+  if (std::exchange(tx.model.acts_head_known, true)) return {};
+  if (noted) {
+    const Status there = check_noted(tx.store, *noted);
+    if (!there.ok() && there.error().kind != ErrorKind::untrusted) return there;
+    if (!there.ok()) head = there.error();
+    if (!there.ok()) return {};
+  }
+  TRY_ASSIGN(auto newest, acts_head(tx.store));
+  head = std::move(newest);
+  return {};
+}
+
+// What some row names, and how long the calendar has been believed.
+struct Referenced {
+  std::vector<std::string> digests;
+  Duration calendar_agreed{};
+};
+
+Status find_referenced(Transaction& tx, Result<Referenced>& found) {
   // A problem that is being planned or combined may have stored blobs that no row names yet.
   const Underway& underway = tx.model.underway;
   if (!underway.jobs.empty() || !underway.reviews.empty() || !underway.drafts.empty()) {
-    digests = Error{ErrorKind::unavailable, "jobs are under way"};
+    found = Error{ErrorKind::unavailable, "jobs are under way"};
     return {};
   }
-  TRY_ASSIGN(digests, tx.store.referenced_blobs());
+  TRY_ASSIGN(auto digests, tx.store.referenced_blobs());
+  found = Referenced{std::move(digests), tx.calendar_agreed};
   return {};
 }
 
@@ -76,6 +100,7 @@ void Ticker::tick() {
   revocations_.tick();
   note_generation();
   audit_.store_refusals();
+  audit_.note_head();
   scrub_.tick();
   kernel_.managers().look_at_rest();
   probe_blobs();
@@ -86,8 +111,10 @@ void Ticker::tick() {
   const bool account = ticks_ % account_ticks == 0;
   const Duration steady = kernel_.clock().steady().time_since_epoch();
   const Duration offset = kernel_.clock().now().time_since_epoch() - steady;
+  const auto head = std::make_shared<std::optional<Result<protocol::ChainPlace>>>();
   kernel_.writer().submit(
-      [account, offset](Transaction& tx) -> Status {
+      [account, offset, head, noted = audit_.noted()](Transaction& tx) -> Status {
+        TRY(find_new_head(tx, noted, *head));
         if (calendar_moved(tx, offset)) {
           // Every waiting time would be wrong: hosts silent for hours, or not silent for hours to come.
           tx.effects.add(effect::Reload{});
@@ -100,8 +127,9 @@ void Ticker::tick() {
         if (account) TRY(keep_contribution(tx));
         return {};
       },
-      [pending = pending_](Status) {
+      [this, pending = pending_, head](const Status& stored) {
         *pending = false;
+        if (stored.ok() && *head) audit_.head_is(**head);
         return Writer::Answer{};
       });
 }
@@ -116,9 +144,10 @@ void Ticker::note_generation() {
       storage::write_generation_note(kernel_.files(), kernel_.settings().directory.root(), note);
   if (written.ok()) {
     noted_ = present;
-  } else {
-    spdlog::warn("how far the store is cannot be written down: {}", written.error().message);
+    return note_trouble_.clear();
   }
+  if (const auto line = note_trouble_.say(written.error().message, kernel_.clock().steady()))
+    spdlog::warn("how far the store is cannot be written down: {}", *line);
 }
 
 void Ticker::probe_blobs() {
@@ -130,13 +159,16 @@ void Ticker::probe_blobs() {
 }
 
 void Ticker::collect_garbage() {
-  kernel_.decide<std::vector<std::string>>(find_referenced, [this](Result<std::vector<std::string>> digests) {
-    if (!digests.ok()) return;  // the next round will do
-    kernel_.on_blob_pool([this, digests = std::move(*digests)] { remove_blobs_but(digests); });
+  kernel_.decide<Referenced>(find_referenced, [this](Result<Referenced> found) {
+    if (!found.ok()) return;  // the next round will do
+    kernel_.on_blob_pool([this, digests = std::move(found->digests), agreed = found->calendar_agreed] {
+      remove_blobs_but(digests, agreed);
+    });
   });
 }
 
-void Ticker::remove_blobs_but(const std::vector<std::string>& digests) {
+void Ticker::remove_blobs_but(const std::vector<std::string>& digests, Duration calendar_agreed) {
+  if (!policy::may_expire(calendar_agreed, abandoned_age)) return;
   const Timestamp now = kernel_.clock().now();
   const std::unordered_set<std::string_view> kept(digests.begin(), digests.end());
   for (const auto& [host, digest] : uploads_.expire(now - abandoned_age)) {
@@ -144,6 +176,7 @@ void Ticker::remove_blobs_but(const std::vector<std::string>& digests) {
     const auto gone = kernel_.blobs().discard(digest, now - abandoned_age, sender_of(host));
     if (!gone.ok()) spdlog::warn("removing an upload that nobody committed failed: {}", gone.error().message);
   }
+  if (!policy::may_expire(calendar_agreed, garbage_age)) return;
   const auto removed = kernel_.blobs().collect(digests, now, garbage_age);
   if (!removed.ok()) {
     spdlog::warn("clearing away old blobs failed: {}", removed.error().message);

@@ -43,11 +43,12 @@ class Ticker {
   void tick();
   // Writes down how far the store is, if it went on (storage/generation_note.h). As tick(), or after stop().
   void note_generation();
-  // Blobs that no row names and that nobody has touched for a day, or for an hour if a host uploaded them.
+  // Blobs that no row names and that nobody has touched for a day, or for an hour if a host uploaded them, by
+  // a calendar that was believed for as long.
   void collect_garbage();
 
  private:
-  void remove_blobs_but(const std::vector<std::string>& digests);
+  void remove_blobs_but(const std::vector<std::string>& digests, Duration calendar_agreed);
   // Asks an object store that was away whether it is back.
   void probe_blobs();
   Kernel& kernel_;
@@ -61,6 +62,7 @@ class Ticker {
   Work& work_;
   int ticks_ = 0;
   storage::GenerationNote noted_;
+  Repeats note_trouble_;
   std::shared_ptr<std::atomic<bool>> pending_ = std::make_shared<std::atomic<bool>>(false);
   std::shared_ptr<std::atomic<bool>> probing_ = std::make_shared<std::atomic<bool>>(false);
   std::mutex mutex_;

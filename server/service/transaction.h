@@ -18,6 +18,8 @@ struct Transaction {
   Effects& effects;
   const Settings& settings;
   Timestamp now;
+  // How long the calendar has been believed: what expires for good needs it (policy/calendar.h).
+  Duration calendar_agreed = {};
 };
 
 // An error poisons the whole batch of operations: return one only for failures of the store; a refused

@@ -13,7 +13,6 @@ namespace {
 constexpr std::int64_t late_results_bytes = 64 << 20;
 constexpr int late_units_max = 100;                   // the last ones of a host that are looked at
 constexpr std::int64_t small_files_bytes = 64 << 10;  // of a unit: each takes a block at least
-constexpr int reserves_kept = 2;                      // the last of the disk is for commits
 
 // What the results of a unit may take that are not committed.
 std::int64_t bytes_of(const Problem& problem, const policy::Unit& unit) {
@@ -125,7 +124,7 @@ Result<protocol::UploadState> Uploads::take(Chunk& chunk) {
   }
   if (chunk.offset + static_cast<std::int64_t>(chunk.bytes.size()) > chunk.length)
     return Error{ErrorKind::invalid, "this piece goes beyond Upload-Length"};
-  if (const Status room = kernel_.has_room(reserves_kept); !room.ok())
+  if (const Status room = kernel_.has_room(reserves_for_uploads); !room.ok())
     return Error{room.error().kind, room.error().message + ": try again later"};
   storage::BlobStore& blobs = kernel_.blobs();
   const std::string sender = sender_of(chunk.host);

@@ -121,6 +121,8 @@ Status load_upstream(storage::Store& store, Model& model, Timestamp hour_ago) {
         upstream.relays.try_emplace(id, *problem.stage, policy::RelayRules{}).first->second;
     TRY(restore_waiting(store, upstream, id, problem.row.stage, std::move(open[id]), relay));
   }
+  for (const auto& [id, host] : model.hosts)
+    if (host.row.mflops > 0 || host.row.speeds != protocol::HostSpeeds{}) upstream.measured.insert(id);
   // Of stages that are over nothing else says when they go up.
   for (const auto& [segment, owed] : upstream.owed)
     if (!is_present(model, owed.row.problem, owed.row.stage)) upstream.to_send.insert(segment);

@@ -62,6 +62,10 @@ struct Upstream {
   Timestamp tells_at;                          // of failures, after that was in vain
   std::map<ProblemId, Timestamp> quiet_since;  // nothing is here of them (upstream_quiet.h)
   std::string trouble;                         // why it is not heard; empty: it is
+  std::string unable;                          // why nothing can be stored here; empty: it can
+  Timestamp says_unable_at;                    // not before
+  std::set<HostId> measured;                   // hosts whose figures the parent has not been told
+  Timestamp tells_measured_at;                 // not before
   // Of the latest items that came and went: their inputs, their results, and what they took to compute. 0:
   // not known yet.
   double item_down_bytes = 0, item_up_bytes = 0, item_seconds = 0;

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "server/policy/calendar.h"
 #include "server/service/dispatch.h"
 #include "server/service/life_cycle.h"
 #include "server/service/upstream_failures.h"
@@ -15,6 +16,7 @@
 #include "shared/crypto/keys.h"
 #include "shared/crypto/relay_chain.h"
 #include "shared/protocol/codec.h"
+#include "shared/protocol/text.h"
 
 namespace gleaner::service {
 namespace {
@@ -138,9 +140,50 @@ void say(Transaction& tx, ProblemId id, policy::Relay& relay, const Below& subtr
   slot.urgent = slot.urgent || said.ask->urgent;
 }
 
+// Its own, or that of a relay under it.
+std::optional<std::string> trouble_of(const Model& model) {
+  if (!model.upstream->unable.empty()) return model.upstream->unable;
+  for (const auto& [id, text] : model.troubles)
+    if (const auto host = model.hosts.find(id); host != model.hosts.end())
+      return protocol::clean_line(fmt::format("{} under it: {}", host->second.row.name, text),
+                                  limits::text_length_max);
+  return std::nullopt;
+}
+
+void say_measured(const Transaction& tx, protocol::WorkRequest& request) {
+  std::vector<protocol::MeasuredHost> all;
+  for (const HostId id : tx.model.upstream->measured) {
+    if (all.size() == static_cast<std::size_t>(limits::measured_per_request_max)) break;
+    const auto host = tx.model.hosts.find(id);
+    if (host == tx.model.hosts.end()) continue;
+    protocol::MeasuredHost one{id, {}, {}};
+    if (host->second.row.mflops > 0)
+      one.benchmark = protocol::Benchmark{host->second.row.mflops, host->second.row.benchmark_at};
+    if (host->second.row.speeds != protocol::HostSpeeds{}) one.speeds = host->second.row.speeds;
+    all.push_back(std::move(one));
+  }
+  if (!all.empty()) request.measured = std::move(all);
+}
+
+// It can store nothing: what it has goes up, and what it leases back, since the message does not name it.
+UpMessage compose_unable(Transaction& tx) {
+  Upstream& upstream = *tx.model.upstream;
+  UpMessage message;
+  for (const auto& [segment, owed] : upstream.owed)
+    if (owed.held_since == Timestamp{}) upstream.to_send.insert(segment);
+  say_results(tx, message);
+  message.request.trouble = trouble_of(tx.model);
+  message.request.proofs = true;
+  return message;
+}
+
 Timestamp due(const Transaction& tx) {
   const Upstream& upstream = *tx.model.upstream;
   Timestamp first = Timestamp::max();
+  if (!upstream.unable.empty())
+    return upstream.to_send.empty() ? upstream.says_unable_at
+                                    : std::min(upstream.says_unable_at, upstream.sends_at);
+  if (!upstream.measured.empty()) first = std::min(first, upstream.tells_measured_at);
   for (const auto& [id, relay] : upstream.relays) first = std::min(first, relay.due(tx.now));
   if (upstream.relays.empty() && upstream.missed) first = std::min(first, upstream.asks_at);
   if (!upstream.to_send.empty()) first = std::min(first, upstream.sends_at);
@@ -151,6 +194,7 @@ Timestamp due(const Transaction& tx) {
 
 UpMessage compose(Transaction& tx) {
   Upstream& upstream = *tx.model.upstream;
+  if (!upstream.unable.empty()) return compose_unable(tx);
   UpMessage message;
   const Below subtree = all_below(tx.model, tx.now);
   for (auto& [segment, owed] : upstream.owed)
@@ -174,6 +218,8 @@ UpMessage compose(Transaction& tx) {
   offer(tx.model, message.request);
   message.request.proposal.performance = subtree.performance;
   message.request.proofs = true;
+  say_measured(tx, message.request);
+  message.request.trouble = trouble_of(tx.model);
   if (upstream.link != protocol::HostSpeeds{}) message.request.speeds = upstream.link;
   return message;
 }
@@ -204,6 +250,7 @@ Status pause(Transaction& tx, Problem& problem, bool paused) {
 // says.
 std::vector<protocol::UnitOrder> orders_of(const Transaction& tx, const protocol::WorkReply& reply) {
   std::vector<protocol::UnitOrder> orders = reply.units;
+  if (!policy::may_expire(tx.calendar_agreed, std::chrono::hours{1})) return orders;  // is it the date?
   for (const auto& [unit, lease] : tx.model.upstream->leases)
     if (lease.open && lease.deadline <= tx.now)
       orders.push_back({unit, protocol::UnitAction::cancel, lease.range.begin, "its lease has run out"});
@@ -343,6 +390,11 @@ Result<std::vector<LeasedUnit>> read_leases(const protocol::WorkReply& reply) {
   return units;
 }
 
+void note_unable(Upstream& upstream, const std::string& why) {
+  if (upstream.unable.empty() && !why.empty()) upstream.says_unable_at = {};
+  upstream.unable = why;
+}
+
 Status next_message(Transaction& tx, NextMessage& next) {
   next.failures = next_failures(tx);
   next.until = due(tx);
@@ -357,6 +409,12 @@ Status take_reply(Transaction& tx, const UpMessage& message, const protocol::Wor
   upstream.trouble.clear();
   for (const auto& statement : reply.acknowledgements) TRY(take_answer(tx, statement));
   take_held(tx, message, reply);
+  upstream.says_unable_at = tx.now + from_seconds(reply.interval_seconds);
+  constexpr Duration measured_pause = std::chrono::minutes{1};  // links are measured anew all the time
+  if (message.request.measured) {
+    for (const auto& one : *message.request.measured) upstream.measured.erase(one.host);
+    if (upstream.measured.empty()) upstream.tells_measured_at = tx.now + measured_pause;
+  }
   std::map<ProblemId, policy::RelayReply> replies;
   for (const ProblemId id : message.said) replies[id];
   TRY(take_orders(tx, reply, replies));
@@ -390,7 +448,7 @@ void take_silence(Transaction& tx, const UpMessage& message, const std::string& 
   Upstream& upstream = *tx.model.upstream;
   if (upstream.trouble.empty()) tx.effects.warn("the parent is not heard: " + why);
   upstream.trouble = why;
-  upstream.asks_at = upstream.sends_at = again;
+  upstream.asks_at = upstream.sends_at = upstream.says_unable_at = upstream.tells_measured_at = again;
   upstream.missed = true;
   for (const ProblemId id : message.said)
     if (const auto relay = upstream.relays.find(id); relay != upstream.relays.end())

@@ -47,6 +47,8 @@ struct NextMessage {
   std::optional<UpMessage> message;
   Timestamp until;
 };
+// Whether anything can be stored here, as the uplink finds before each message. Empty: it can.
+void note_unable(Upstream& upstream, const std::string& why);
 [[nodiscard]] Status next_message(Transaction& tx, NextMessage& next);
 // The answer. `stages`: of all units among `leases`, or of as many as could be looked up; others are dropped,
 // and the parent has them back. REQUIRES: the acknowledgements are the project's.

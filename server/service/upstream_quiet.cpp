@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "server/policy/calendar.h"
 #include "server/service/life_cycle.h"
 
 namespace gleaner::service {
@@ -47,7 +48,8 @@ Result<std::vector<ProblemId>> drop_quiet(Transaction& tx) {
       continue;
     }
     const Timestamp since = upstream.quiet_since.try_emplace(id, tx.now).first->second;
-    if (tx.now >= since + (expected.contains(id) ? answers_wait : quiet_for)) gone.push_back(id);
+    const Duration wait = expected.contains(id) ? answers_wait : quiet_for;
+    if (tx.now >= since + wait && policy::may_expire(tx.calendar_agreed, wait)) gone.push_back(id);
   }
   for (const ProblemId id : gone) {
     tx.effects.info(fmt::format("problem {} ({}) goes from this relay: its parent wants nothing more of it",

@@ -1,5 +1,7 @@
 #include "server/service/views.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -233,11 +235,27 @@ protocol::OverviewSample Views::newest() const {
   return newest_;
 }
 
+// Each when it is new, and once a day. What changes in it are numbers.
+void Views::log_warnings(const protocol::ServerStatus& status) {
+  constexpr Duration again = std::chrono::hours{24};
+  const std::lock_guard lock(mutex_);
+  std::map<std::string, Timestamp> warned;
+  for (const std::string& warning : status.warnings) {
+    const std::string key = without_numbers(warning);
+    const auto before = warned_.find(key);
+    const bool due = before == warned_.end() || status.now - before->second >= again;
+    if (due) spdlog::warn("{}", warning);
+    warned[key] = due ? status.now : before->second;
+  }
+  warned_ = std::move(warned);
+}
+
 void Views::tick() {
   if (ticks_++ % sample_ticks != 0) return;
   overview_.look([this](const Result<Overview::Snapshot>& snapshot) {
     if (!snapshot.ok()) return;
     note(**snapshot);
+    log_warnings((*snapshot)->status);
     notices_.look(**snapshot);
   });
 }

@@ -42,6 +42,7 @@ class Views {
 
  private:
   void note(const ProjectSnapshot& snapshot);
+  void log_warnings(const protocol::ServerStatus& status);
   void published(ProblemId id, const Result<protocol::ItemMap>& map);
 
   struct Maps {
@@ -62,6 +63,7 @@ class Views {
   std::map<ProblemId, console::Series<protocol::ProblemSample>> problem_samples_;
   protocol::OverviewSample newest_;
   std::int64_t items_accepted_ = 0;
+  std::map<std::string, Timestamp> warned_;  // in the log, when
 };
 
 }  // namespace gleaner::service

@@ -1,11 +1,14 @@
 #include "server/service/work.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <iterator>
 
 #include "server/service/dispatch.h"
 #include "server/service/failures.h"
 #include "server/service/put_out.h"
+#include "server/service/relays.h"
 #include "server/service/reports.h"
 #include "server/service/service_order.h"
 #include "server/service/upstream_results.h"
@@ -13,24 +16,49 @@
 #include "shared/crypto/relay_chain.h"
 #include "shared/crypto/statements.h"
 #include "shared/protocol/codec.h"
+#include "shared/protocol/text.h"
 
 namespace gleaner::service {
 namespace {
 
-// What the host measured of itself, if it is new.
-Status note_speed(Transaction& tx, Host& host, const protocol::WorkRequest& request) {
-  const bool measured = request.benchmark && request.benchmark->mflops > 0 &&
-                        std::isfinite(request.benchmark->mflops) &&
-                        request.benchmark->measured_at != host.row.benchmark_at;
+// What the host measured of itself, if it is new. A relay's parent is to hear it.
+Status note_speed(Transaction& tx, Host& host, const std::optional<protocol::Benchmark>& benchmark,
+                  const std::optional<protocol::HostSpeeds>& speeds) {
+  const bool measured = benchmark && benchmark->mflops > 0 && std::isfinite(benchmark->mflops) &&
+                        benchmark->measured_at != host.row.benchmark_at;
   if (measured) {
-    host.row.mflops = request.benchmark->mflops;
-    host.row.benchmark_at = request.benchmark->measured_at;
+    host.row.mflops = benchmark->mflops;
+    host.row.benchmark_at = benchmark->measured_at;
     tx.model.index.put(host.row);
   }
-  const bool told = request.speeds && *request.speeds != host.row.speeds;
-  if (told) host.row.speeds = *request.speeds;
+  const bool told = speeds && *speeds != host.row.speeds;
+  if (told) host.row.speeds = *speeds;
   if (!measured && !told) return {};
+  if (tx.model.upstream) tx.model.upstream->measured.insert(host.row.id);
   return tx.store.update_host(host.row);
+}
+
+// What a relay says of the hosts under it, and of itself.
+Status note_below(Transaction& tx, const Host& relay, const protocol::WorkRequest& request) {
+  if (relay.row.children == 0) return {};
+  if (request.measured) {
+    for (const auto& one : *request.measured) {
+      const auto below = tx.model.hosts.find(one.host);
+      if (below == tx.model.hosts.end() || !is_under(tx.model, one.host, relay.row.id)) continue;
+      TRY(note_speed(tx, below->second, one.benchmark, one.speeds));
+    }
+  }
+  const std::string trouble = protocol::clean_line(request.trouble.value_or(""), limits::text_length_max);
+  const auto known = tx.model.troubles.find(relay.row.id);
+  if (trouble == (known == tx.model.troubles.end() ? "" : known->second)) return {};
+  if (trouble.empty()) {
+    tx.model.troubles.erase(known);
+    tx.effects.info(fmt::format("relay {} ({}) works again", relay.row.id.value, relay.row.name));
+    return {};
+  }
+  tx.model.troubles[relay.row.id] = trouble;
+  tx.effects.warn(fmt::format("relay {} ({}) cannot work: {}", relay.row.id.value, relay.row.name, trouble));
+  return {};
 }
 
 Status decide_work(Transaction& tx, HostId id, const protocol::WorkRequest& request,
@@ -51,7 +79,8 @@ Status decide_work(Transaction& tx, HostId id, const protocol::WorkRequest& requ
     TRY(apply_commits(tx, id, commits, outcome.acknowledgements));
   }
   TRY(touch_host(tx, host));
-  TRY(note_speed(tx, host, request));
+  TRY(note_speed(tx, host, request.benchmark, request.speeds));
+  TRY(note_below(tx, host, request));
   TRY(give_back_unknown(tx, host, request));
   TRY(take_reports(tx, id, request.units, outcome.reply.units));
   TRY(hand_out(tx, host, request, outcome));
@@ -122,8 +151,16 @@ Work::Work(Kernel& kernel, Commits& commits, const ProjectSecrets& secrets)
         return std::move(*rule);
       }()) {}
 
+Status Work::may_serve() const {
+  if (kernel_.parent() == nullptr) return {};
+  const Status room = kernel_.can_store();
+  return room.ok() ? room
+                   : Error{room.error().kind, "this relay can take no results: " + room.error().message};
+}
+
 void Work::work(HostId host, protocol::WorkRequest request, Done<protocol::WorkReply> done,
                 const std::function<void()>& rests) {
+  if (const Status may = may_serve(); !may.ok()) return done(may.error());
   if (auto older = waiting_.end(host)) answer(std::move(*older));
   std::vector<protocol::CommitRequest> commits = request.commits;
   for (auto& commit : request.commits) commit.data.reset();  // that it holds these units is all it says later
@@ -231,6 +268,7 @@ void Work::answer(WorkOutcome outcome, bool proofs, const Done<protocol::WorkRep
 }
 
 void Work::heartbeat(HostId host, protocol::HeartbeatRequest request, Done<protocol::HeartbeatReply> done) {
+  if (const Status may = may_serve(); !may.ok()) return done(may.error());
   kernel_.decide<protocol::HeartbeatReply>(
       [host, request = std::move(request)](Transaction& tx, Result<protocol::HeartbeatReply>& reply) mutable {
         return take_heartbeat(tx, host, std::move(request), reply);

@@ -36,6 +36,8 @@ class Work {
   void failure(HostId host, protocol::FailureReport report, StatusDone done);
 
  private:
+  // unavailable: a relay that can store nothing, which to its hosts is as good as gone.
+  [[nodiscard]] Status may_serve() const;
   // `proofs`: the host can tell what a signature covers.
   void answer(WorkOutcome outcome, bool proofs, const Done<protocol::WorkReply>& done);
   void answer(WaitingRequest request);

@@ -10,7 +10,8 @@
 namespace gleaner::service {
 namespace {
 constexpr std::size_t batch_max = 200;  // beyond it a sync costs less than a hundredth of the work it covers
-}
+constexpr std::size_t failures_counted = 3;
+}  // namespace
 
 Writer::Writer(storage::Store& store, const Settings& settings, io::Files& files, Clock& clock)
     : store_(store), settings_(settings), files_(files), clock_(clock) {}
@@ -91,7 +92,8 @@ Status Writer::reload() {
   auto fresh = load_model(store_, files_, settings_, clock_.now());
   stale_ = !fresh.ok();
   if (stale_) {
-    spdlog::critical("the store cannot be read back: {}", fresh.error().message);
+    if (const auto line = unreadable_.say(fresh.error().message, clock_.steady()))
+      spdlog::critical("the store cannot be read back: {}", *line);
     return fresh.error();
   }
   model_ = std::move(*fresh);
@@ -102,14 +104,15 @@ Status Writer::reload() {
 
 Status Writer::transact(const std::deque<Entry>& batch, Effects& effects, Duration& commit) {
   if (stale_) TRY(reload());
+  calendar_.look(clock_.now(), clock_.steady());
   Status status = store_.begin();
   if (status.ok() && fresh_) {
-    Transaction tx{store_, model_, effects, settings_, clock_.now()};
+    Transaction tx{store_, model_, effects, settings_, clock_.now(), calendar_.agreed()};
     status = resume_(tx);
   }
   for (const auto& entry : batch) {
     if (!status.ok()) break;
-    Transaction tx{store_, model_, effects, settings_, clock_.now()};
+    Transaction tx{store_, model_, effects, settings_, clock_.now(), calendar_.agreed()};
     status = entry.operation(tx);
   }
   if (status.ok()) {
@@ -134,7 +137,16 @@ void Writer::note(const std::deque<Entry>& batch, const Status& status, Duration
   figures_.commit_seconds.observe(to_seconds(commit));
   figures_.batch_operations.observe(static_cast<double>(batch.size()));
   figures_.failing = !status.ok();
-  if (figures_.failing) ++figures_.transactions_failed;
+  if (!figures_.failing) return;
+  ++figures_.transactions_failed;
+  failed_at_.push_back(now);
+  if (failed_at_.size() > failures_counted) failed_at_.pop_front();
+}
+
+bool Writer::refuses() const {
+  const std::lock_guard lock(mutex_);
+  return failed_at_.size() == failures_counted &&
+         clock_.steady() - failed_at_.front() <= std::chrono::minutes{1};
 }
 
 WriterFigures Writer::figures() const {
@@ -154,11 +166,12 @@ void Writer::run_batch(std::deque<Entry> batch) {
   Status status = transact(batch, effects, commit);
   note(batch, status, commit);
   if (status.ok()) {
+    unreadable_.clear();
     perform_(effects.take());
     (void)failpoint("effects-performed");
   } else {
-    spdlog::error("the store refused a transaction of {} operations: {}", batch.size(),
-                  status.error().message);
+    if (const auto line = refused_.say(status.error().message, clock_.steady()))
+      spdlog::error("the store refused a transaction: {}", *line);
     status = Error{ErrorKind::unavailable, "the server could not store this (" + status.error().message +
                                                "): nothing was accepted, try again later"};
   }

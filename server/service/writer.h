@@ -18,8 +18,10 @@
 #include <vector>
 
 #include "server/metrics/histogram.h"
+#include "server/policy/calendar.h"
 #include "server/service/transaction.h"
 #include "server/storage/store.h"
+#include "shared/base/repeats.h"
 
 namespace gleaner::service {
 
@@ -62,6 +64,8 @@ class Writer {
   void stop();
   // From any thread.
   [[nodiscard]] WriterFigures figures() const;
+  // Three transactions failed within the last minute: not one that met another process's lock.
+  [[nodiscard]] bool refuses() const;
   // Before start(), and on the writer thread.
   [[nodiscard]] const Model& model() const { return model_; }
 
@@ -83,10 +87,12 @@ class Writer {
   Perform perform_;
   Deliver deliver_;
   Operation resume_;
-  Model model_;         // writer thread only, once started
-  Underway underway_;   // as of the last sync
-  bool stale_ = false;  // the model could not be read back
-  bool fresh_ = false;  // it was read back and not resumed yet
+  policy::Calendar calendar_;     // writer thread
+  Repeats refused_, unreadable_;  // the same
+  Model model_;                   // writer thread only, once started
+  Underway underway_;             // as of the last sync
+  bool stale_ = false;            // the model could not be read back
+  bool fresh_ = false;            // it was read back and not resumed yet
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<Entry> queue_;
@@ -94,6 +100,7 @@ class Writer {
   bool stopping_ = false;
   std::optional<SteadyTime> batch_since_;  // the one under way
   WriterFigures figures_;                  // but for what figures() looks up
+  std::deque<SteadyTime> failed_at_;       // the last three transactions that did
   std::thread thread_;
 };
 

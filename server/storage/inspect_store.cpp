@@ -7,6 +7,7 @@
 #include "server/storage/migrations.h"
 #include "server/storage/open_parts.h"
 #include "server/storage/sqlite.h"
+#include "server/storage/stored_project.h"
 #include "shared/crypto/keys.h"
 
 namespace gleaner::storage {
@@ -15,6 +16,7 @@ namespace {
 using protocol::ProblemState;
 
 constexpr int kept_segments_schema = 9;  // the first with segments in the store
+constexpr int acts_schema = 10;          // the first with an audit log
 
 // Rows of queries here name columns of the first schema alone, where nothing else is said.
 template <typename Use>
@@ -99,6 +101,19 @@ FROM problems p)",
                  store.problems[id] = std::move(problem);
                }));
   return for_each(database, "SELECT count(*) FROM hosts", [&](Query& row) { row.take(store.hosts); });
+}
+
+Status read_acts(Connection& database, StoreInspection& store) {
+  if (store.schema < acts_schema) return {};
+  TRY(for_each(database, "SELECT name, value FROM named_values WHERE name IN ('acts_start', 'acts_head')",
+               [&](Query& row) {
+                 std::string name, value;
+                 row.take_all(name, value);
+                 (name == "acts_start" ? store.audit.start : store.audit.head) = std::move(value);
+               }));
+  static const std::string sql = select_text(table_of<protocol::Act>()) + " ORDER BY number";
+  return for_each(database, sql,
+                  [&](Query& row) { store.audit.acts.push_back(take_row<protocol::Act>(row)); });
 }
 
 Status find_gaps(Connection& database, StoreInspection& store) {
@@ -207,6 +222,7 @@ Result<StoreInspection> inspect(Connection& database, std::string place) {
   TRY(find_strays(database, store));
   TRY(read_sequences(database, store));
   TRY(read_problems(database, store));
+  TRY(read_acts(database, store));
   TRY(find_gaps(database, store));
   TRY(read_blobs(database, store));
   TRY(read_kept(database, store));

@@ -17,6 +17,7 @@
 #include "shared/base/range_set.h"
 #include "shared/base/result.h"
 #include "shared/io/files.h"
+#include "shared/protocol/access_messages.h"
 #include "shared/protocol/admin_messages.h"
 
 namespace gleaner::storage {
@@ -61,6 +62,12 @@ struct DamagedSegment {
   bool gone = false;  // there are no bytes of it
 };
 
+// The audit log, as it is kept (service/acts.h).
+struct InspectedActs {
+  std::string start, head;  // stored places; empty: none
+  std::vector<protocol::Act> acts;
+};
+
 struct StoreInspection {
   int schema = 0, schema_known = 0;
   GenerationNote present;
@@ -72,6 +79,7 @@ struct StoreInspection {
   std::int64_t twice = 0;  // accepted ranges that overlap another or the end of their stage
   std::map<ProblemId, InspectedProblem> problems;
   std::int64_t hosts = 0;
+  InspectedActs audit;
   std::vector<BlobUse> blobs;
   std::int64_t kept = 0;  // segments in the store
   std::vector<DamagedSegment> damaged;

@@ -88,6 +88,7 @@ inline constexpr int address_length_max = 2048;
 inline constexpr int parts_per_upload_max = 128;             // of 8 MiB: a segment
 inline constexpr std::int64_t contexts_bytes_max = 4 << 20;  // in its memory; the newest is kept in any case
 inline constexpr int progress_per_reply_max = 16;            // problems whose progress one reply reports
+inline constexpr int measured_per_request_max = 256;         // hosts of a relay; the rest with the next
 inline constexpr int put_out_per_reply_max = 64;             // hosts that a relay is told of; the rest later
 inline constexpr int hosts_per_page_max = 1000;
 inline constexpr int list_length_max = 10'000;  // one admin list, or the hosts of one problem

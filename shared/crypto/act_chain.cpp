@@ -1,5 +1,8 @@
 #include "shared/crypto/act_chain.h"
 
+#include <algorithm>
+#include <charconv>
+
 #include "shared/base/limits.h"
 #include "shared/crypto/keys.h"
 
@@ -28,6 +31,22 @@ std::string digest_of(const protocol::Act& act) {
 
 protocol::ChainPlace chain_start() {
   return {0, std::string(64, '0')};
+}
+
+std::string place_text(const protocol::ChainPlace& place) {
+  return std::to_string(place.number) + ":" + place.digest;
+}
+
+std::optional<protocol::ChainPlace> parse_place(std::string_view text) {
+  protocol::ChainPlace place;
+  const auto colon = std::min(text.find(':'), text.size());
+  const auto parsed = std::from_chars(text.data(), text.data() + colon, place.number);
+  if (colon < text.size()) place.digest = text.substr(colon + 1);
+  const bool hex = place.digest.find_first_not_of("0123456789abcdef") == std::string::npos;
+  if (parsed.ec != std::errc{} || parsed.ptr != text.data() + colon || place.number < 0 || !hex ||
+      place.digest.size() != 64)
+    return std::nullopt;
+  return place;
 }
 
 Status ActChain::add(const protocol::Act& act) {

@@ -8,7 +8,9 @@
 // ":", the bytes, "\n".
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "shared/base/result.h"
 #include "shared/protocol/access_messages.h"
@@ -19,6 +21,10 @@ namespace gleaner::crypto {
 [[nodiscard]] std::string digest_of(const protocol::Act& act);
 // Before the first act.
 [[nodiscard]] protocol::ChainPlace chain_start();
+
+// "NUMBER:DIGEST", as people and stores keep a place; nothing: the text is none.
+[[nodiscard]] std::string place_text(const protocol::ChainPlace& place);
+[[nodiscard]] std::optional<protocol::ChainPlace> parse_place(std::string_view text);
 
 // Walks a chain, act by act, from its start.
 class ActChain {

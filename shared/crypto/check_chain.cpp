@@ -72,8 +72,10 @@ Status check_period(const X509* certificate, Timestamp now) {
     return untrusted(subject_of(certificate) + " is valid only from " + text_of(not_before) +
                      " on: check this computer's date and time");
   if (after < 0)
-    return untrusted(subject_of(certificate) + " expired at " + text_of(not_after) +
-                     ": the server's administrator must renew it (or this computer's date is wrong)");
+    return untrusted(
+        subject_of(certificate) + " expired at " + text_of(not_after) +
+        ": the server's administrator must renew it, with `gleaner-admin keys rotate` where the root "
+        "key is and `gleaner-server take-keys` on the server (or this computer's date is wrong)");
   return {};
 }
 

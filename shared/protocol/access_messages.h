@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -113,6 +114,8 @@ struct RefusalCount {
 struct AuditPage {
   ChainPlace start;  // the newest of what is not kept any more
   ChainPlace head;
+  // A head that the server has noted outside the store: it must be among the acts.
+  std::optional<ChainPlace> noted = {};
   std::vector<Act> acts;               // after NUMBER, in order
   std::vector<RefusalCount> refusals;  // all of them, with the first page only
 };

@@ -125,6 +125,7 @@ template <typename Archive>
 void visit(Archive& archive, Of<Archive, AuditPage>& message) {
   archive("start", message.start);
   archive("head", message.head);
+  archive("noted", message.noted);
   archive("acts", message.acts, List{limits::acts_per_page_max});
   archive("refusals", message.refusals, List{limits::list_length_max});
 }

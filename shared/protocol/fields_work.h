@@ -200,6 +200,15 @@ void visit(Archive& archive, Of<Archive, RelayOffer>& message) {
 }
 
 template <>
+inline constexpr const char* title<MeasuredHost> = "measured host";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, MeasuredHost>& message) {
+  archive("host", message.host);
+  archive("benchmark", message.benchmark);
+  archive("speeds", message.speeds);
+}
+
+template <>
 inline constexpr const char* title<WorkRequest> = "work request";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, WorkRequest>& message) {
@@ -216,6 +225,8 @@ void visit(Archive& archive, Of<Archive, WorkRequest>& message) {
   archive.defaulted("proofs", message.proofs);
   archive("contexts", message.contexts, List{limits::contexts_per_request_max, Digest{}});
   archive("relay", message.relay);
+  archive("measured", message.measured, List{limits::measured_per_request_max});
+  archive("trouble", message.trouble, Text{});
 }
 
 template <>

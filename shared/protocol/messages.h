@@ -390,6 +390,13 @@ struct RelayOffer {
   std::optional<ItemBytes> item = {};  // absent: no result has come yet
 };
 
+// What a host under a relay measured of itself.
+struct MeasuredHost {
+  HostId host;
+  std::optional<Benchmark> benchmark;
+  std::optional<HostSpeeds> speeds;
+};
+
 struct WorkRequest {
   std::vector<CommitRequest> commits;  // handled before anything else
   std::vector<UnitReport> units;       // a work request is a heartbeat too
@@ -405,6 +412,10 @@ struct WorkRequest {
   // Digests of the contexts that the client has; absent: grants must say all of theirs themselves.
   std::optional<std::vector<std::string>> contexts = {};
   std::optional<RelayOffer> relay = {};  // of a relay, which asks for one unit at a time
+  // Of a relay: hosts under it that measured something since it said so last.
+  std::optional<std::vector<MeasuredHost>> measured = {};
+  // Of a relay: why it, or a relay under it, can store nothing. What it does not name it gives back.
+  std::optional<std::string> trouble = {};
 };
 
 // How far a problem's present stage is, with what all computers gave: for people to look at.

@@ -11,7 +11,7 @@ import subprocess
 import time
 import unittest
 
-from harness import SOURCE, SQUARES, FakeHost, Grid, free_port, main
+from harness import SOURCE, SQUARES, FakeHost, Grid, free_port, main, needs
 
 HOOK = SOURCE / "deploy" / "acme" / "certbot-deploy-hook"
 NAME = "grid.localhost"  # which curl takes for this machine
@@ -87,7 +87,7 @@ class Challenge(unittest.TestCase):
         self.assertLess(time.monotonic() - begun, 60)
 
 
-@unittest.skipIf(MISSING, f"not installed: {', '.join(MISSING)}")
+@needs(not MISSING, f"not installed: {', '.join(MISSING)}")
 class Authority(unittest.TestCase):
     """Pebble, Let's Encrypt's own test server, and certbot."""
 

@@ -8,7 +8,7 @@ import subprocess
 import time
 import unittest
 
-from harness import BUILD, LONG, MANDELBROT, Grid, main, sandbox_arguments
+from harness import BUILD, LONG, MANDELBROT, Grid, main, needs, sandbox_arguments
 from sessions import Desktop, Typist, YieldTrial, cpu_seconds
 
 MOCK = shutil.which("dbus-daemon") and subprocess.run(["/usr/bin/python3", "-c", "import dbus, gi"],
@@ -81,7 +81,7 @@ def idle(report):
     return report["inputs"] != [] and not any(one["active"] for one in report["inputs"])
 
 
-@unittest.skipUnless(Desktop.available, "needs Xvfb")
+@needs(Desktop.available, "needs Xvfb")
 class Agent(unittest.TestCase):
     def agent(self, desktop, ear, *arguments):
         return desktop.start(str(BUILD / "bin" / "gleaner-agent"), "--socket", ear.path, *arguments, env=desktop.env)
@@ -129,7 +129,7 @@ class Agent(unittest.TestCase):
         self.assertIn(":7654 cannot be reached", done.stderr)
         self.assertIn("there is no session to watch", done.stderr)
 
-    @unittest.skipUnless(MOCK, "needs dbus-daemon and the modules dbus and gi of Debian's Python")
+    @needs(MOCK, "needs dbus-daemon and the modules dbus and gi of Debian's Python")
     def test_dbus_idle_lock_and_inhibitors(self):
         with Desktop() as desktop:
             desktop.bus()
@@ -187,7 +187,7 @@ class Agent(unittest.TestCase):
             trial.typist.close()
             print("\n".join(one for i, one in enumerate(said) if i == 0 or one != said[i - 1]))
 
-    @unittest.skipUnless(MOCK, "needs dbus-daemon and the modules dbus and gi of Debian's Python")
+    @needs(MOCK, "needs dbus-daemon and the modules dbus and gi of Debian's Python")
     def test_the_systems_services_and_a_long_pause(self):
         with Desktop() as desktop, Grid() as grid:
             # The session's kind of bus serves as the system's, too.

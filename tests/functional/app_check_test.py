@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import BUILD, SLOW, SQUARES, local_arguments, main
+from harness import BUILD, SLOW, SQUARES, local_arguments, main, needs
 
 ADMIN = BUILD / "bin" / "gleaner-admin"
 BUNDLES = BUILD / "bundles"
@@ -249,7 +249,7 @@ class AppCheck(unittest.TestCase):
                 self.assertIn("libc.so.6", needed)
                 self.assertEqual(needed - {"libc.so.6", "libm.so.6", "libpthread.so.0", "ld-linux-x86-64.so.2"}, set())
 
-    @unittest.skipUnless(shutil.which("xz") and shutil.which("gzip"), "xz or gzip is not installed")
+    @needs(shutil.which("xz") and shutil.which("gzip"), "xz or gzip is not installed")
     def test_a_program_whose_libraries_only_this_machine_has(self):
         texts = self.directory / "texts"
         texts.mkdir()

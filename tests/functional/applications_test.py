@@ -12,7 +12,7 @@ import tempfile
 import unittest
 
 from display import read_png
-from harness import BUILD, Grid, local_arguments, main
+from harness import BUILD, Grid, local_arguments, main, needs
 
 BUNDLES = BUILD / "bundles"
 AMINO_ACIDS = "ARNDCQEGHILKMFPSTWYV"
@@ -255,7 +255,7 @@ class OtherAligners(unittest.TestCase):
         self.assertEqual(self.scores("nw"), self.emboss("needle", "-endweight", "Y", "-endopen", "11", "-endextend", "1"))
         self.assertEqual(self.scores("sg"), self.emboss("needle"))
 
-    @unittest.skipUnless(shutil.which("ssearch36"), "fasta3 is not installed: its ssearch36 is not compared with")
+    @needs(shutil.which("ssearch36"), "fasta3 is not installed: its ssearch36 is not compared with")
     def test_ssearch(self):
         done = subprocess.run(["ssearch36", "-q", "-s", "BL62", "-f", "-10", "-g", "-1", "-E", "1000000", "-b", "1000", "-d", "0",
                                self.directory / "query.fa", self.directory / "database.fa"],

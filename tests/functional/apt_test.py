@@ -9,7 +9,7 @@ import tempfile
 import threading
 import unittest
 
-from harness import SOURCE, main
+from harness import SOURCE, main, needs
 
 MAKE = SOURCE / "deploy" / "apt" / "make-repository"
 SOURCES = SOURCE / "deploy" / "apt" / "gleaner.sources"
@@ -21,7 +21,7 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
         pass
 
 
-@unittest.skipIf(MISSING, f"not installed: {', '.join(MISSING)}")
+@needs(not MISSING, f"not installed: {', '.join(MISSING)}")
 class Repository(unittest.TestCase):
     def setUp(self):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="gleaner-apt-"))

@@ -185,9 +185,21 @@ class Audit(unittest.TestCase):
             grid.kill("server", signal.SIGTERM)
             restored()
             self.edit_stopped(grid, "DELETE FROM acts", "DELETE FROM named_values WHERE name LIKE 'acts_%'")
+            # It was noted outside the store, too: `check` and `audit verify` find it without being told a head.
+            checked = grid.run("gleaner-server", "check", grid.project, check=False)
+            self.assertEqual(checked.returncode, 4, checked.stdout)
+            self.assertIn("serious: audit-log: the audit log was cut", checked.stdout)
             grid.start_server()
             for number in range(2):
                 grid.admin("code", "add", f"new-{number}")
+            code, said = self.verify(grid)
+            self.assertEqual(code, 5, said)
+            self.assertIn("the audit log was cut", said)
+            self.assertIn("the audit log was cut", " ".join(grid.admin_json("status")["warnings"]))
+            # Who can write all of the server's files is found by a head that was noted elsewhere.
+            grid.kill("server", signal.SIGTERM)
+            (grid.project / "admin" / "audit.head").unlink()
+            grid.start_server()
             self.assertEqual(self.verify(grid)[0], 0)
             code, said = self.verify(grid, "--head", noted)
             self.assertEqual(code, 5, said)
@@ -198,6 +210,39 @@ class Audit(unittest.TestCase):
             self.assertEqual(code, 5, said)
             self.assertIn("is not the one whose head was noted", said)
             self.assertEqual(self.verify(grid, "--head", "7")[0], 1)
+
+    @of_files("its end is cut in the file")
+    def test_a_cut_end_is_found_wherever_the_server_was_killed(self):
+        """The note is behind the log, never ahead of it: a kill is no false alarm, and a cut is one."""
+        with Grid() as grid:
+            for number in range(6):
+                grid.start_server()
+                grid.admin("code", "add", f"lab-{number}")
+                if number % 2:
+                    grid.wait_until("the note", lambda: self.noted(grid) == int(self.head(grid).split(":")[0]), 30)
+                grid.kill("server", signal.SIGKILL)
+                checked = grid.run("gleaner-server", "check", grid.project, check=False)
+                self.assertNotIn("audit-log", checked.stdout)
+            store = sqlite3.connect(grid.project / "store.sqlite")
+            last = store.execute("SELECT max(number) FROM acts").fetchone()[0]
+            previous = store.execute("SELECT previous FROM acts WHERE number = ?", (last,)).fetchone()[0]
+            store.close()
+            previous = previous.hex() if isinstance(previous, bytes) else previous
+            self.edit_stopped(grid, f"DELETE FROM acts WHERE number = {last}",
+                              f"UPDATE named_values SET value = '{last - 1}:{previous}' WHERE name = 'acts_head'")
+            self.assertEqual(grid.run("gleaner-server", "check", grid.project, check=False).returncode, 4)
+            grid.start_server()
+            code, said = self.verify(grid)
+            self.assertEqual(code, 5, said)
+            self.assertIn(f"it ends with act {last - 1}", said)
+            # Given up in words, it goes on.
+            grid.kill("server", signal.SIGTERM)
+            grid.start_server("--accept-loss")
+            self.assertEqual(self.verify(grid)[0], 0)
+
+    def noted(self, grid):
+        path = grid.project / "admin" / "audit.head"
+        return int(path.read_text().split("\n")[1].split(":")[0]) if path.exists() else 0
 
     def edit_stopped(self, grid, *sqls):
         store = sqlite3.connect(grid.project / "store.sqlite")

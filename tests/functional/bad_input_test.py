@@ -8,7 +8,7 @@ import subprocess
 import time
 import unittest
 
-from harness import CLUSTER, LONG, MANDELBROT, SANDBOX_OFF, SQUARES, Calendar, FakeHost, Grid, main, of_files
+from harness import CLUSTER, LONG, MANDELBROT, SANDBOX_OFF, SQUARES, Calendar, FakeHost, Grid, dated, main, of_files
 from kernels import Held, kernel_bundle
 
 ROWS = {"width": 100, "height": 60, "iterations": 1000}
@@ -103,7 +103,7 @@ class BadInput(unittest.TestCase):
             self.assertEqual(done.returncode, 1)
             self.assertRegex(done.stderr, "(?i)certif.*keys work")
 
-    @unittest.skipUnless(Calendar.available, "is preloaded, as a sanitizer wants to be")
+    @dated
     def test_an_expired_work_certificate(self):
         with Grid() as grid:
             late = Calendar(grid.directory, 4000 * Calendar.DAY)
@@ -121,7 +121,7 @@ class BadInput(unittest.TestCase):
             self.assertEqual(grid.problem(1)["accepted"], 0)
             self.assertEqual(grid.kernels_of("ahead"), [])
 
-    @unittest.skipUnless(Calendar.available, "is preloaded, as a sanitizer wants to be")
+    @dated
     def test_clocks_that_jump(self):
         with Grid("work.commit_seconds = 1\nwork.heartbeat_seconds = 2") as grid:
             calendars = {name: Calendar(grid.directory) for name in ("server", "a", "b")}

@@ -10,15 +10,15 @@ import unittest
 import postgres
 import swift
 from front_test import program
-from harness import SOURCE, Grid, free_port, main, seeded
+from harness import SOURCE, Grid, free_port, main, needs, seeded
 from kernels import Held
 
 SETTINGS = ('work.commit_seconds = 1\nwork.heartbeat_seconds = 2\nwork.unit_minimum_seconds = 1\nserver.proxies = "127.0.0.1"\n'
             "store.url = ")
 
 
-@unittest.skipIf(postgres.WHY_NOT, postgres.WHY_NOT)
-@unittest.skipUnless(program("haproxy"), "haproxy is not installed")
+@needs(not postgres.WHY_NOT, postgres.WHY_NOT)
+@needs(program("haproxy"), "haproxy is not installed")
 class BehindOneAddress(unittest.TestCase):
     def start(self, grid, name):
         grid.start(name, "gleaner-server", "run", self.directories.get(name, grid.project), "--port", self.ports[name])
@@ -93,7 +93,7 @@ class BehindOneAddress(unittest.TestCase):
             self.begin(grid)
             self.compute(grid, Held(grid, 600), 4)
 
-    @unittest.skipIf(swift.WHY_NOT, swift.WHY_NOT)
+    @needs(not swift.WHY_NOT, swift.WHY_NOT)
     def test_servers_without_a_directory_in_common(self):
         """Keys and settings are copied once; rows and objects are all that they share."""
         with postgres.Postgres() as database, swift.Swift() as store, \

@@ -4,7 +4,7 @@ import pathlib
 import unittest
 
 from browser import CHROMIUM
-from harness import MANDELBROT, SQUARES, Grid, main
+from harness import MANDELBROT, SQUARES, Grid, main, needs
 from person import Person
 
 PICTURE = os.environ.get("GLEANER_FORM_PICTURE")  # a file for a screenshot of the form
@@ -43,7 +43,7 @@ class Form(unittest.TestCase):
             deep = grid.add_problem("mandelbrot", "deep", "--param", "centre_x=-0.5", "--param", "centre_y=0", "--param", "view_width=1e-3000", width=4, height=3)
             self.assertEqual(grid.problem(deep)["state"], "running")
 
-    @unittest.skipUnless(CHROMIUM, "chromium is not installed")
+    @needs(CHROMIUM, "chromium is not installed")
     def test_by_clicks(self):
         with Grid("work.commit_seconds = 1\nwork.heartbeat_seconds = 1", name="The attic") as grid:
             grid.start_server()

@@ -3,14 +3,14 @@ import hashlib
 import unittest
 
 from browser import CHROMIUM
-from harness import MANDELBROT, SQUARES, Grid, HostKey, from_base64url, main
+from harness import MANDELBROT, SQUARES, Grid, HostKey, from_base64url, main, needs
 from person import Person
 
 TABLE = "[...document.querySelectorAll('.rows > .row')].map(row => [...row.children].map(cell => cell.innerText))"
 SHARE = 7  # its column
 
 
-@unittest.skipUnless(CHROMIUM, "chromium is not installed")
+@needs(CHROMIUM, "chromium is not installed")
 class Hosts(unittest.TestCase):
     def test_hosts(self):
         with Grid("work.commit_seconds = 1\nwork.heartbeat_seconds = 1", name="The attic") as grid:

@@ -2,7 +2,7 @@
 import unittest
 
 from browser import CHROMIUM
-from harness import SQUARES, Grid, main
+from harness import SQUARES, Grid, main, needs
 from person import Person
 
 PAGES = {"": "Overview", "#/": "Overview", "#/problems": "Problems", "#/problems/1": "one", "#/hosts": "Hosts", "#/hosts/1": "pc", "#/add": "Add a problem",
@@ -10,7 +10,7 @@ PAGES = {"": "Overview", "#/": "Overview", "#/problems": "Problems", "#/problems
 SLOW_LINE = {"offline": False, "latency": 300, "downloadThroughput": 60_000, "uploadThroughput": 60_000}
 
 
-@unittest.skipUnless(CHROMIUM, "chromium is not installed")
+@needs(CHROMIUM, "chromium is not installed")
 class Pages(unittest.TestCase):
     def one_page(self, person, words):
         """The page is there, once, and nothing of another one."""

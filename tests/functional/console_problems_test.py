@@ -6,14 +6,14 @@ import shutil
 import unittest
 
 from browser import CHROMIUM
-from harness import MANDELBROT, SQUARES, Grid, main
+from harness import MANDELBROT, SQUARES, Grid, main, needs
 from person import Person
 
 PICTURE = os.environ.get("GLEANER_PICTURE")  # a file for a screenshot of a problem's page
 VALLEY = {"width": 600, "height": 420, "iterations": 400000 if PICTURE else 20000}
 
 
-@unittest.skipUnless(CHROMIUM, "chromium is not installed")
+@needs(CHROMIUM, "chromium is not installed")
 class Problems(unittest.TestCase):
     def test_problems(self):
         with Grid("work.commit_seconds = 1\nwork.heartbeat_seconds = 1", name="The attic") as grid:

@@ -16,7 +16,7 @@ import urllib.parse
 
 import jsonschema
 import swift
-from harness import MANDELBROT, FakeHost, Grid, from_base64url, main, seeded
+from harness import MANDELBROT, FakeHost, Grid, from_base64url, main, needs, seeded
 from wire_test import CONTRACT, resolve
 
 PROBLEM = {"width": 6000, "height": 120, "iterations": 20000}
@@ -34,7 +34,7 @@ def send(address, method="PUT", body=None, headers=None):
         connection.close()
 
 
-@unittest.skipIf(swift.WHY_NOT, swift.WHY_NOT)
+@needs(not swift.WHY_NOT, swift.WHY_NOT)
 class Direct(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

@@ -17,7 +17,7 @@ import threading
 import time
 import unittest
 
-from harness import SOURCE, SQUARES, FakeHost, Grid, built, free_port, main
+from harness import SOURCE, SQUARES, FakeHost, Grid, built, free_port, main, needs
 
 CONTEXT = ssl._create_unverified_context()
 
@@ -154,7 +154,7 @@ class SocketActivation(unittest.TestCase):
             self.assertGreater(grid.problem(identity)["accepted"], 0)
             grid.admin("audit", "verify")
 
-    @unittest.skipUnless(shutil.which("systemd-socket-activate"), "systemd-socket-activate is not installed")
+    @needs(shutil.which("systemd-socket-activate"), "systemd-socket-activate is not installed")
     def test_systemd_s_own_starter_hands_it_the_socket(self):
         with Grid() as grid:
             # Started by the first connection, which waits until the server is there.
@@ -249,7 +249,7 @@ class RealProxies(unittest.TestCase):
         grid.wait_until("the refusal", lambda: address in [refusal["last_network"] for refusal in grid.request(
             "GET", "/v1/admin/audit", token=grid.admin_token, address="127.0.0.9")[2]["refusals"]])
 
-    @unittest.skipUnless(program("haproxy"), "haproxy is not installed")
+    @needs(program("haproxy"), "haproxy is not installed")
     def test_haproxy_passes_tls_through_or_ends_it(self):
         with Grid('server.proxies = "127.0.0.1"') as grid:
             front, text = self.settings(grid, "haproxy.cfg")
@@ -266,7 +266,7 @@ class RealProxies(unittest.TestCase):
             self.look_through(grid, ended, "127.0.0.6")
             self.assertNotIn("no PROXY protocol header", grid.log("server"))  # nor when it looks at /readyz
 
-    @unittest.skipUnless(program("nginx"), "nginx is not installed")
+    @needs(program("nginx"), "nginx is not installed")
     def test_nginx_passes_tls_through_or_ends_it(self):
         with Grid('server.proxies = "127.0.0.1"') as grid:
             nginx = pathlib.Path(program("nginx"))
@@ -356,7 +356,7 @@ class Notices(unittest.TestCase):
             host.units.clear()
         return identity
 
-    @unittest.skipUnless(shutil.which("msmtp"), "msmtp is not installed")
+    @needs(shutil.which("msmtp"), "msmtp is not installed")
     def test_mail_and_webhook_reach_real_servers_which_were_away_at_first(self):
         with Grid() as grid:
             chain, heard, port = self.hook(grid, [503, 200])

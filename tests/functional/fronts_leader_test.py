@@ -10,13 +10,13 @@ import unittest
 import postgres
 from front_test import program
 from fronts_test import COPIED, Fronts, Relay
-from harness import SLOW, SOURCE, built, free_port, main, seeded
+from harness import SLOW, SOURCE, built, free_port, main, needs, seeded
 from kernels import Held
 
 PROXY = "127.0.0.2"  # the address that HAProxy connects from
 
 
-@unittest.skipIf(postgres.WHY_NOT, postgres.WHY_NOT)
+@needs(not postgres.WHY_NOT, postgres.WHY_NOT)
 class Leaders(unittest.TestCase):
     """Two servers on PostgreSQL, of which one leads, and two front ends that find it."""
 

@@ -4,13 +4,13 @@ import unittest
 
 import swift
 from fronts_test import COPIED, Fronts
-from harness import MANDELBROT, main
+from harness import MANDELBROT, main, needs
 
 # Some segments of more than 64 KiB, which are uploaded.
 PROBLEM = {"width": 6000, "height": 60, "iterations": 2000}
 
 
-@unittest.skipIf(swift.WHY_NOT, swift.WHY_NOT)
+@needs(not swift.WHY_NOT, swift.WHY_NOT)
 class OnObjects(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

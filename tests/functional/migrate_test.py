@@ -6,7 +6,7 @@ import time
 import unittest
 
 import postgres
-from harness import Grid, main, seeded
+from harness import Grid, main, needs, seeded
 from kernels import Held
 
 ITEMS = 6000  # five minutes of two clients, if nobody let them go
@@ -14,7 +14,7 @@ SETTINGS = "work.commit_seconds = 1\nwork.heartbeat_seconds = 2\nwork.unit_minim
 FILE = "store.sqlite"
 
 
-@unittest.skipIf(postgres.WHY_NOT, postgres.WHY_NOT)
+@needs(not postgres.WHY_NOT, postgres.WHY_NOT)
 class Migrate(unittest.TestCase):
     def migrate(self, grid, to, *arguments, code=0):
         done = grid.run("gleaner-server", "migrate", grid.project, "--to", to, *arguments, check=False)

@@ -9,7 +9,7 @@ import time
 import unittest
 
 import swift
-from harness import MANDELBROT, Grid, main, seeded
+from harness import MANDELBROT, Grid, main, needs, seeded
 from kernels import Held
 
 SMALL = {"width": 1000, "height": 200, "iterations": 2000}
@@ -17,7 +17,7 @@ SETTINGS = "work.commit_seconds = 1\nwork.heartbeat_seconds = 2\nwork.unit_minim
 LIES = ("bytes", "gone", "stored", "slow", "error", "cut")
 
 
-@unittest.skipIf(swift.WHY_NOT, swift.WHY_NOT)
+@needs(not swift.WHY_NOT, swift.WHY_NOT)
 class OnObjects(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

@@ -7,14 +7,14 @@ import sys
 import unittest
 
 import cluster
-from harness import BUILD, SLOW, main
+from harness import BUILD, SLOW, main, needs
 
 TESTS = ("grid_test.WholeGrid.test_any_language_computes_and_combines", "grid_test.WholeGrid.test_a_host_leaves_and_its_work_goes_on",
          "loadgen_test.Load.test_nothing_acknowledged_is_missing_after_a_kill",
          "damage_test.Damage.test_damaged_and_deleted_segments_are_computed_again")
 
 
-@unittest.skipIf(cluster.WHY_NOT, cluster.WHY_NOT)
+@needs(not cluster.WHY_NOT, cluster.WHY_NOT)
 class OverCluster(unittest.TestCase):
     def test_what_every_project_needs(self):
         with cluster.Cluster():

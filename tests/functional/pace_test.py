@@ -6,7 +6,7 @@ import os
 import unittest
 
 from browser import CHROMIUM, Browser
-from harness import SLOW, SQUARES, FakeHost, Grid, main
+from harness import SLOW, SQUARES, FakeHost, Grid, main, needs
 
 PROCESSOR = 4
 NETWORK = {"offline": False, "latency": 150, "downloadThroughput": 1.6e6 / 8, "uploadThroughput": 750e3 / 8}
@@ -28,7 +28,7 @@ WATCH = """(() => {
 })()"""
 
 
-@unittest.skipUnless(CHROMIUM, "chromium is not installed")
+@needs(CHROMIUM, "chromium is not installed")
 class Pace(unittest.TestCase):
     def test_on_a_slow_phone(self):
         with Grid() as grid:

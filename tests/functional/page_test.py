@@ -12,7 +12,7 @@ import sys
 import unittest
 
 from browser import CHROMIUM, Browser
-from harness import AS_NOBODY, LONG, MANDELBROT, SLOW, Grid, main
+from harness import AS_NOBODY, LONG, MANDELBROT, SLOW, Grid, main, needs
 from opener import Opener
 
 # Connections that say nothing, for as long as the standard input is open.
@@ -214,7 +214,7 @@ class Page(unittest.TestCase):
                                                                          {"key": "sandbox", "value": off})[2])["message"])
             self.assertEqual(grid.kill("page", signal.SIGTERM), 0)
 
-    @unittest.skipUnless(CHROMIUM, "chromium is not installed")
+    @needs(CHROMIUM, "chromium is not installed")
     def test_opened_in_a_browser(self):
         with Grid() as grid:
             opener = Opener(grid.directory / "opener")
@@ -227,7 +227,7 @@ class Page(unittest.TestCase):
                 self.assertEqual(browser.complaints(), [])
             grid.kill("page", signal.SIGTERM)
 
-    @unittest.skipUnless(CHROMIUM, "chromium is not installed")
+    @needs(CHROMIUM, "chromium is not installed")
     def test_by_clicks(self):
         with Grid() as grid:
             port, _, address = self.start(grid)

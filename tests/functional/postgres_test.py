@@ -8,7 +8,7 @@ import time
 import unittest
 
 import postgres
-from harness import MANDELBROT, SLOW, Grid, free_port, main, seeded
+from harness import MANDELBROT, SLOW, Grid, free_port, main, needs, seeded
 from kernels import Held
 
 PROBLEM = {"width": 320, "height": 240, "iterations": 40000}
@@ -16,7 +16,7 @@ ITEMS = 600
 SETTINGS = "work.commit_seconds = 1\nwork.heartbeat_seconds = 2\nwork.unit_minimum_seconds = 1\nstore.url = "
 
 
-@unittest.skipIf(postgres.WHY_NOT, postgres.WHY_NOT)
+@needs(not postgres.WHY_NOT, postgres.WHY_NOT)
 class OnPostgres(unittest.TestCase):
     def start_standby(self, grid, label, port):
         """The same project on another port."""

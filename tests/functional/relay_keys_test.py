@@ -3,7 +3,7 @@ import json
 import signal
 import unittest
 
-from harness import SANDBOX_OFF, Calendar, from_base64url, main
+from harness import SANDBOX_OFF, Calendar, dated, from_base64url, main
 from keys_test import Project
 from kernels import Held
 from link_proxy import Link
@@ -39,7 +39,7 @@ class Changes(unittest.TestCase):
         for name in names:
             self.assertNotIn("this host was revoked", grid.log(name))
 
-    @unittest.skipUnless(Calendar.available, "the sanitizers' runtime wants to be loaded first")
+    @dated
     def test_a_relay_s_certificate_is_renewed(self):
         """Half of it over while the relay runs; all of it while the relay was off."""
         with Grove() as grid:

@@ -6,10 +6,10 @@ import sys
 import unittest
 
 import postgres
-from harness import BUILD, SLOW, SOURCE, main
+from harness import BUILD, SLOW, SOURCE, main, needs
 
 
-@unittest.skipIf(postgres.WHY_NOT, postgres.WHY_NOT)
+@needs(not postgres.WHY_NOT, postgres.WHY_NOT)
 class Replica(unittest.TestCase):
     def run_trial(self, *arguments):
         done = subprocess.run([sys.executable, SOURCE / "tests" / "faults" / "replica.py", "--trials", "1", *arguments],

@@ -12,7 +12,7 @@ import time
 import unittest
 
 from display import HEAD_BYTES, Display, View, read_png, read_view
-from harness import BUILD, MANDELBROT, RAYTRACE, SLOW, Grid, base64url, from_base64url, made_up_dna, made_up_search, main, others_reach
+from harness import BUILD, MANDELBROT, RAYTRACE, SLOW, Grid, base64url, from_base64url, made_up_dna, made_up_search, main, needs, others_reach
 
 VIEWER = BUILD / "bin" / "gleaner-screensaver"
 
@@ -160,7 +160,7 @@ class Declared(unittest.TestCase):
         return identity
 
 
-@unittest.skipUnless(VIEWER.exists(), "gleaner-screensaver is not built here")
+@needs(VIEWER.exists(), "gleaner-screensaver is not built here")
 class Viewer(unittest.TestCase):
     def setUp(self):
         # Where anybody may run it: the build may stand in somebody's home.
@@ -196,7 +196,7 @@ class Viewer(unittest.TestCase):
             refused = subprocess.run([VIEWER, "--size", "0"], capture_output=True, text=True)
             self.assertEqual(refused.returncode, 2)
 
-    @unittest.skipUnless(Display.available, "Xvfb is not installed")
+    @needs(Display.available, "Xvfb is not installed")
     def test_it_shows_work_and_can_be_killed_stopped_and_starved(self):
         with Display(640, 360) as display, Grid() as grid:
             os.chmod(grid.directory, 0o755)
@@ -233,7 +233,7 @@ class Viewer(unittest.TestCase):
                 refused = subprocess.run(["sh", "-c", f"echo x >> {runtime}/view"], capture_output=True, **other)
                 self.assertNotEqual(refused.returncode, 0)
 
-    @unittest.skipUnless(Display.available, "Xvfb is not installed")
+    @needs(Display.available, "Xvfb is not installed")
     def test_root_window_and_damage(self):
         with Display(480, 270) as display, tempfile.TemporaryDirectory() as directory:
             view = View(f"{directory}/view", 200, 100)

@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import SQUARES, Grid, main, managers_settings
+from harness import SQUARES, Grid, main, managers_settings, needs
 
 MODULE = next(iter(sorted([*pathlib.Path("/usr/lib").glob("softhsm/libsofthsm2.so"),
                            *pathlib.Path("/usr/lib").glob("*/softhsm/libsofthsm2.so")])), None)
@@ -54,7 +54,7 @@ class TokenGrid(Grid):
         return self.run("gleaner-admin", "keys", command, "--root", uri or self.uri(), *arguments, env=self.env, check=check)
 
 
-@unittest.skipUnless(AVAILABLE, "SoftHSM (softhsm2) and pkcs11-tool (opensc) are not installed")
+@needs(AVAILABLE, "SoftHSM (softhsm2) and pkcs11-tool (opensc) are not installed")
 class Token(unittest.TestCase):
     def test_a_project_lives_by_a_key_that_nobody_has_seen(self):
         with TokenGrid() as grid:

@@ -1,7 +1,8 @@
 // audit list, verify: who changed what, and whether that is what the server once wrote.
 #include <algorithm>
-#include <charconv>
+#include <map>
 #include <optional>
+#include <string>
 
 #include "shared/crypto/act_chain.h"
 #include "shared/protocol/codec.h"
@@ -22,25 +23,8 @@ struct NotedHead {
   std::string text;  // NUMBER:DIGEST; empty: none
 };
 
-std::string place_text(const protocol::ChainPlace& place) {
-  return std::to_string(place.number) + ":" + place.digest;
-}
-
-Result<protocol::ChainPlace> parse_place(const std::string& text) {
-  protocol::ChainPlace place;
-  const auto colon = std::min(text.find(':'), text.size());
-  const auto parsed = std::from_chars(text.data(), text.data() + colon, place.number);
-  if (colon < text.size()) place.digest = text.substr(colon + 1);
-  const bool hex = place.digest.find_first_not_of("0123456789abcdef") == std::string::npos;
-  if (parsed.ec != std::errc{} || parsed.ptr != text.data() + colon || place.number < 0 || !hex ||
-      place.digest.size() != 64)
-    return Error{ErrorKind::invalid,
-                 "--head: expected NUMBER:DIGEST, as `gleaner-admin audit verify` printed it"};
-  return place;
-}
-
 void print_head(Session& session, const protocol::ChainPlace& head) {
-  session.people() << "head " << place_text(head) << '\n';
+  session.people() << "head " << crypto::place_text(head) << '\n';
 }
 
 Result<ExitCode> list_acts(Session& session, const LogChoice& choice) {
@@ -86,25 +70,28 @@ Result<ExitCode> list_acts(Session& session, const LogChoice& choice) {
   return ExitCode::ok;
 }
 
-// The digest that act `number` has, if it is on the way.
-Status check_noted(const protocol::ChainPlace& noted, const crypto::ActChain& chain,
-                   const protocol::ChainPlace& at) {
-  if (at.number == noted.number && at.digest != noted.digest)
+// The log has that act, and it is the same. `digests`: of all it has, by number.
+Status check_noted(const protocol::ChainPlace& noted, const std::map<std::int64_t, std::string>& digests) {
+  const auto met = digests.find(noted.number);
+  if (met == digests.end())
+    return Error{ErrorKind::untrusted, "the audit log was cut: it ends with act " +
+                                           std::to_string(digests.rbegin()->first) +
+                                           ", and the noted head was number " + std::to_string(noted.number)};
+  if (met->second != noted.digest)
     return Error{ErrorKind::untrusted,
                  "act " + std::to_string(noted.number) +
                      " of the audit log is not the one whose head was noted: it, or one "
                      "before it, was changed, and the chain was written anew"};
-  if (chain.place().number < noted.number)
-    return Error{ErrorKind::untrusted, "the audit log was cut: it ends with act " +
-                                           std::to_string(chain.place().number) +
-                                           ", and the noted head was number " + std::to_string(noted.number)};
   return {};
 }
 
 Result<ExitCode> verify_acts(Session& session, const NotedHead& option) {
   std::optional<protocol::ChainPlace> noted;
   if (!option.text.empty()) {
-    TRY_ASSIGN(noted, parse_place(option.text));
+    noted = crypto::parse_place(option.text);
+    if (!noted)
+      return Error{ErrorKind::invalid,
+                   "--head: expected NUMBER:DIGEST, as `gleaner-admin audit verify` printed it"};
   }
   TRY_ASSIGN(Api* const api, session.api());
   TRY_ASSIGN(const protocol::AuditPage log, get_audit_log(*api));
@@ -112,29 +99,31 @@ Result<ExitCode> verify_acts(Session& session, const NotedHead& option) {
     return Error{ErrorKind::not_found, "act " + std::to_string(noted->number) +
                                            " is not kept any more: note a newer head from time to time"};
   crypto::ActChain chain(log.start);
-  std::optional<protocol::ChainPlace> met;
-  if (noted && noted->number == log.start.number) met = log.start;
+  std::map<std::int64_t, std::string> digests{{log.start.number, log.start.digest}};
   for (const protocol::Act& act : log.acts) {
     TRY(chain.add(act));
-    if (noted && act.number == noted->number) met = chain.place();
+    digests[chain.place().number] = chain.place().digest;
   }
   TRY(chain.end(log.head));
-  if (noted) TRY(check_noted(*noted, chain, met.value_or(protocol::ChainPlace{})));
+  if (noted) TRY(check_noted(*noted, digests));
+  const bool kept = log.noted && log.noted->number >= log.start.number;
+  if (kept) TRY(check_noted(*log.noted, digests));
   if (session.json()) {
     session.print_json(Document()
                            .number("acts", static_cast<std::int64_t>(log.acts.size()))
                            .number("number", log.head.number)
                            .text("digest", log.head.digest)
-                           .text("head", place_text(log.head))
+                           .text("head", crypto::place_text(log.head))
                            .render());
     return ExitCode::ok;
   }
   session.people() << "the audit log is whole: " << counted(static_cast<std::int64_t>(log.acts.size()), "act")
-                   << (noted ? ", with the noted head among them" : "") << '\n';
+                   << (noted || kept ? ", with the noted head among them" : "") << '\n';
   print_head(session, log.head);
   if (!noted)
-    session.people() << "Who can write the server's files can write the whole chain anew: note this head "
-                        "elsewhere, and give it\nto --head the next time.\n";
+    session.people()
+        << "The server notes its head outside the store. Whoever can write all of the server's files can "
+           "write both anew:\nnote this head elsewhere, and give it to --head the next time.\n";
   return ExitCode::ok;
 }
 

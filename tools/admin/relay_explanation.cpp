@@ -216,7 +216,14 @@ Result<RelayExplanation> explain_relay(const RelayFigures& told) {
                                          ? "how fast hosts compute items of " + figures.problem->name
                                          : "anything of a problem: it has had no unit");
     if (held == 0) return done("work", "its supply of work: it holds none");
-    return done("unknown", "not known: nothing of what it computes has been measured");
+    if (tree.speed() <= 0)
+      return done(
+          "unknown",
+          "not known yet: none of its hosts has said how fast it is. Each measures itself in its first "
+          "minutes, and the relay passes that on within a minute more");
+    return done("unknown",
+                "not known yet: how fast its hosts compute is known with their first results, and their "
+                "links are once 64 kB have passed");
   }
 
   const planning::TaskTree tasks = task_tree(figures, tree, mflop);

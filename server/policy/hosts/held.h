@@ -31,6 +31,7 @@ struct Watch {
   Timestamp stalled_since;
   Timestamp finished_at = Timestamp::max();        // all of it, as reported: only the delivery is missing
   Timestamp undelivered_since = Timestamp::max();  // it says that more is finished than it has delivered
+  Timestamp delivered_at;  // a relay's: when something of it was last accepted; before that, leased
 };
 
 // On-time and work since the last measurement [HostClock].

@@ -49,7 +49,7 @@ inline constexpr double believable = 10;
 // R5: who computes so many times slower than it did, or than an item should take, stands still.
 inline constexpr double still_factor = 50;
 // R5: who says that it goes on and delivers nothing for so many commit intervals stands still; so does a
-// stranger whose item takes so many times what it should besides.
+// stranger whose item takes so many times what it should besides, and a relay of whose leases nothing comes.
 inline constexpr double withheld = 3, overdue = 5;
 // R9: open units of a stranger that has delivered nothing, as many as most desktops have cores; of one slot
 // of one that has: what it computes, what waits, what is under way to the server.

@@ -205,6 +205,7 @@ CommitOutcome StageState::commit(HostId host_id, UnitId id, Range range, bool la
     open->watch.undelivered_since = Timestamp::max();
     open->meter.delivered_seconds = open->meter.seen_seconds;
   }
+  if (open != nullptr && !outcome.accepted.empty()) open->watch.delivered_at = now;
   if (!outcome.accepted.empty()) host.taken = 0;
   unit.committed = committed;
   if (open != nullptr) {

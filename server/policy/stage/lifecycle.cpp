@@ -71,7 +71,7 @@ Held& StageState::insert_open(Held made, Timestamp now) {
   held.watch.runs = slot.units.empty();
   slot.units.push_back(&held);
   ++held.host->units_open;
-  held.meter.at = now;
+  held.meter.at = held.watch.delivered_at = now;
   held.meter.measured_seconds = held.meter.seconds = held.unit.running_seconds;
   held.meter.measured_cost = ledger.costs().of({held.unit.range.begin, held.unit.finished});
   heard(held, now, rules);

@@ -18,6 +18,20 @@ void StageState::take_offer(Host& relay, const RelayOffer& offer) {
   clock.change(relay, [&](Host& changed) { changed.record.rate = std::clamp(offer.rate, 0.0, most); });
 }
 
+bool StageState::withholds_lease(const Held& held, const EndgameRules& rules, Timestamp now) const {
+  const Host& relay = *held.host;
+  const double rate = clock.fleet().rate(relay.record);
+  if (rate <= 0) return false;  // nobody has delivered anything yet
+  // Its hosts compute its leases one after the other, and an item as fast as one of them can.
+  double all = 0;
+  for (const Held* each : held.slot->units) all += ledger.costs().of(each->rest());
+  const std::int64_t first = held.unit.committed;
+  const double item = ledger.costs().of({first, first + 1});
+  const double expected = std::max(all / rate, item / shared_rate(rate, 1, relay.lanes));
+  const double patience = numbers::withheld * setup.commit_seconds + rules.silence(rules.heartbeat);
+  return now > later(held.watch.delivered_at, patience + numbers::overdue * expected);
+}
+
 protocol::UnitOrder StageState::report(HostId host, const RelayReport& report, Timestamp now,
                                        Changes& changes) {
   using protocol::RunState;
@@ -41,7 +55,8 @@ protocol::UnitOrder StageState::report(HostId host, const RelayReport& report, T
                            std::max(held->begun, unit.range.end));
   held->told_end = later(now, std::max(0.0, report.seconds_left));
   take_offer(*held->host, {report.rate, report.slots});
-  const bool stuck = report.rate <= 0;
+  held->watch.withholds = withholds_lease(*held, pace(), now);
+  const bool stuck = report.rate <= 0 || held->watch.withholds;
   if (stuck && !held->watch.stuck) {
     held->watch.stuck = true;
     stall(*held, now);

@@ -146,6 +146,9 @@ Grant StageState::request(const Requester& requester, Timestamp now, Changes& ch
     return {{}, park, "a unit waits in this slot already"};
   if (host.relay && slot.units.size() >= relay_leases_max)
     return {{}, park, "the relay has as many units as it may have at a time"};
+  if (host.relay && std::any_of(slot.units.begin(), slot.units.end(),
+                                [](const Held* held) { return held->watch.withholds; }))
+    return {{}, park, "nothing has come of what the relay holds: it gets more once it delivers"};
   if (!may_hold_more(host, slot, clock.fleet(), rules))
     return {{}, park, "it has to deliver first what it holds"};
   const double trusted = credit(host, clock.fleet(), rules, now);

@@ -107,6 +107,8 @@ struct StageState {
   [[nodiscard]] std::int64_t first_lacking(const Unit& unit, std::int64_t from) const;
   void take_offer(Host& relay, const RelayOffer& offer);
   void take_away(Range range, const std::string& reason, Timestamp now, Changes& changes);
+  // R5: the relay speaks, and nothing comes of what it leases?
+  [[nodiscard]] bool withholds_lease(const Held& held, const EndgameRules& rules, Timestamp now) const;
 
   // ---- checks.cpp
   void drop_checks(Range range, Timestamp now, Changes& changes);

@@ -79,6 +79,8 @@ double Reputation::reliability(HostId host, ApplicationId application, Timestamp
 std::optional<double> Reputation::held(HostId host, ApplicationId application, Timestamp now) const {
   const auto found = standings_.find({host, application});
   if (found == standings_.end() || found->second.held_until <= now) return std::nullopt;
+  // One that ends later than any hold can is of a calendar that was wrong.
+  if (found->second.held_until > now + from_seconds(rules_.longest_hold)) return std::nullopt;
   return to_seconds(found->second.held_until - now);
 }
 

@@ -168,6 +168,12 @@ TEST_CASE("what was never measured is said, and counts as nothing", "[relay]") {
   CHECK(said.limit == "unknown");
   CHECK(!said.rate);
   CHECK(said.never_measured.back() == "how fast hosts compute items of ray");
+  CHECK(says(said.sentence, "known with their first results"));
+  for (auto& host : figures.hosts) {
+    host.mflops = 0;
+    host.speeds.reset();
+  }
+  CHECK(says(explain_relay(figures).value().sentence, "passes that on within a minute"));
   figures.hosts.resize(2);
   CHECK(says(explain_relay(figures).value().sentence, "no host is under it"));
   figures.relay.host.reset();

@@ -22,3 +22,9 @@ TEST_CASE("a failing host is held back for doubling times, up to six hours, and 
   CHECK(health.failures == 104);
   CHECK(*blocked_for(after_failure(health, "again", now), now) == Approx(30));
 }
+
+TEST_CASE("a hold that a wrong calendar made ends with that calendar") {
+  const Timestamp now{std::chrono::hours{100'000}};
+  const HostHealth ahead = after_failure({}, "crashed", now + std::chrono::hours{24 * 150});
+  CHECK_FALSE(blocked_for(ahead, now));
+}

@@ -126,6 +126,32 @@ TEST_CASE("a relay none of whose hosts is on stalls, and what it lacks goes to o
   CHECK(recovered.range.end == 95);
 }
 
+TEST_CASE("a relay that reports and delivers nothing stalls, and gets no more until it delivers") {
+  Parent bench(1000);
+  bench.setup.commit_seconds = 60;
+  const Unit unit = bench.take(relay, {0, 1000});
+  // As it says, its hosts need 250 s for that.
+  const auto says_it_computes = [&](double seconds) {
+    for (double waited = 0; waited < seconds; waited += 10) {
+      bench.wait(10);
+      static_cast<void>(bench.stands(unit, 1000, 100, 4, 4));
+    }
+  };
+  says_it_computes(1200);  // 5 x 250 s are not over
+  CHECK(!bench.ask(other).unit);
+  REQUIRE(bench.commit(unit, {0, 10}).refusal.empty());
+  says_it_computes(1200);  // nor since that
+  CHECK(!bench.ask(other).unit);
+  says_it_computes(600);
+  const Unit recovered = bench.take(other);
+  CHECK(recovered.kind == UnitKind::recover);
+  CHECK(recovered.range.end == 1000);
+  CHECK(!bench.grant(relay, {}, RelayOffer{4, 4}).unit);
+  REQUIRE(bench.commit(unit, {10, 20}).refusal.empty());
+  says_it_computes(10);
+  CHECK(bench.stage.counts(bench.now).rate >= 4);  // it counts again
+}
+
 TEST_CASE("a relay asks ahead as often as it runs short, up to its most units, a host for one that waits") {
   Parent bench(2000);
   const auto ahead = [&](int host, Range range) {

@@ -38,7 +38,7 @@ using AllMessages =
                OverviewSample, DayInfo, ProblemSample, LiveView, ItemMap, HostPage, SettingInfo,
                RelayCertificate, Enrolment, EnrolmentNonce, RelayHostReply, RelayHostLeft, AddRelay,
                RelayQuota, RelayInfo, RelayStatus, RelayGrant, LeaseChain, Delivery, HeldResult,
-               RelayProgress, StageNews, ItemBytes, RelayOffer, StageDescription, Failure>;
+               RelayProgress, StageNews, ItemBytes, MeasuredHost, RelayOffer, StageDescription, Failure>;
 
 template <typename T>
 inline constexpr bool is_message =

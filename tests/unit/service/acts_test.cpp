@@ -2,7 +2,10 @@
 // counted; old acts go and the chain stays whole.
 #include <thread>
 
+#include "server/service/audit_head.h"
+#include "server/storage/sqlite.h"
 #include "shared/base/limits.h"
+#include "shared/crypto/act_chain.h"
 #include "tests/unit/service/world.h"
 
 using namespace gleaner;
@@ -162,4 +165,59 @@ TEST_CASE("the oldest acts go, and what is left is whole") {
   for (; !next.acts.empty(); next = page_of(world, next.acts.back().number)) count += next.acts.size();
   CHECK(count == static_cast<std::size_t>(limits::acts_kept));
   check_whole(world);
+}
+
+TEST_CASE("a log that was cut at its end is found by the head that is noted outside the store") {
+  World world;
+  for (int i = 0; i < 5; ++i) must(add_code(world, "lab" + std::to_string(i)));
+  world.tick();
+  world.tick();
+  const auto noted = [&] { return must(read_audit_head(io::real_files(), world.project())); };
+  REQUIRE(noted());
+  CHECK(noted()->number == page_of(world).head.number);
+  const auto doubt = [&] { return world.service().audit().doubt(); };
+  world.restart();
+  CHECK(doubt().ok());
+  const std::int64_t last = page_of(world).head.number;
+
+  // As who can write the store, and nothing else, does it.
+  const bool anew = GENERATE(false, true);
+  (void)world.look<bool>([&](Transaction& tx) {
+    auto acts = must(tx.store.acts(last - 3, 1));
+    must(tx.store.set_value("acts_head", crypto::place_text({last - 2, crypto::digest_of(acts.at(0))})));
+    return true;
+  });
+  {
+    const auto database = must(storage::Database::open((world.directory() / "store.sqlite").string(),
+                                                       storage::Database::Create::no));
+    must(database->begin());
+    must(database->query("DELETE FROM acts WHERE number > ?").add(last - 2).run());
+    must(database->commit());
+  }
+  if (anew)
+    for (int i = 0; i < 4; ++i) must(add_code(world, "other" + std::to_string(i)));
+  world.restart();
+  REQUIRE(!doubt().ok());
+  CHECK(says(doubt().error().message, anew ? "is not the one that was noted" : "was cut"));
+  must(add_code(world, "more"));
+  world.tick();
+  world.tick();
+  CHECK(noted()->number == last);  // the proof stays
+  CHECK(page_of(world).noted->number == last);
+  world.restart();
+  CHECK(!doubt().ok());
+  // Given up with --accept-loss.
+  must(forget_audit_head(io::real_files(), world.project()));
+  world.restart();
+  CHECK(doubt().ok());
+}
+
+TEST_CASE("wherever a server is killed, the noted head is in its log") {
+  World world;
+  for (int i = 0; i < 10; ++i) {
+    must(add_code(world, "lab" + std::to_string(i)));
+    if (i % 3 == 0) world.tick();
+    const auto note = must(read_audit_head(io::real_files(), world.project()));
+    if (note) CHECK(world.look<bool>([&](Transaction& tx) { return check_noted(tx.store, *note).ok(); }));
+  }
 }

@@ -182,6 +182,35 @@ TEST_CASE("a webhook that is busy is tried again, and the stop does not wait for
   CHECK(sent() == 3);
 }
 
+TEST_CASE("a calendar that is wrong for minutes, or at the start, deletes no problem") {
+  World world([](Configuration& configuration) { configuration.keep_ended_days = 90; });
+  world.add_application();
+  const ProblemId problem = world.add_problem(12);
+  (void)must(world.change(problem, Problems::Action::cancel));
+  world.clock().advance(std::chrono::hours{48});
+  world.tick();
+  const auto is_there = [&] {
+    world.service().problems().remove_old();
+    world.settle();
+    return World::wait<protocol::ProblemInfo>(
+               [&](auto done) { world.service().problems().show(problem, std::move(done)); })
+        .ok();
+  };
+  CHECK(is_there());
+  world.clock().jump_calendar(std::chrono::hours{24 * 150});
+  for (int minute = 0; minute < 11; ++minute) {
+    CHECK(is_there());
+    world.clock().advance(std::chrono::minutes{1});
+    world.tick();
+  }
+  world.restart();  // with the wrong date
+  CHECK(is_there());
+  world.clock().advance(std::chrono::hours{23});
+  CHECK(is_there());
+  world.clock().advance(std::chrono::hours{2});  // it seems to be right
+  CHECK(!is_there());
+}
+
 TEST_CASE("problems that ended long ago are deleted as the settings say, and leave an act each") {
   World world([](Configuration& configuration) { configuration.keep_ended_days = 30; });
   world.add_application();

@@ -108,7 +108,11 @@ class Tree {
   // One message of the relay to its parent and back, as the uplink carries it; false: it had nothing to say.
   bool speak() {
     NextMessage next;
-    must(operate([&](Transaction& tx) { return next_message(tx, next); }));
+    const Status room = branch->kernel().can_store();
+    must(operate([&](Transaction& tx) {
+      note_unable(*tx.model.upstream, room.ok() ? std::string() : room.error().message);
+      return next_message(tx, next);
+    }));
     if (!next.failures.empty()) tell(std::move(next.failures));
     if (!next.message) return false;
     UpMessage& message = *next.message;

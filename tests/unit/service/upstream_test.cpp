@@ -176,3 +176,82 @@ TEST_CASE("a relay takes only what its host signed, of what it granted") {
   CHECK(tree.work(child, {good}, 0).held);
   tree.finish();
 }
+
+TEST_CASE(
+    "a relay that can store nothing gives its leases back, says so above, and is as good as gone below") {
+  Tree tree(40, "rts");
+  const auto warnings = [&] {
+    return must(World::wait<protocol::ServerStatus>([&](auto done) {
+             tree.world.service().overview().status(std::move(done), protocol::Role::own);
+           }))
+        .warnings;
+  };
+  const TreeChild& child = tree.children[0];
+  const auto grant = tree.take(child);
+  const auto had = tree.result(child, grant, {grant.range.begin, grant.range.begin + 1});
+  REQUIRE(tree.work(child, {had}, 0).held);
+  CHECK(tree.world.show(tree.problem).open_units == 1);
+  CHECK(warnings().empty());
+
+  const Configuration roomy = tree.configuration;
+  tree.configuration.disk_reserve_megabytes = 1 << 20;
+  tree.open();
+  for (int i = 0; i < 5; ++i) {
+    tree.speak_all();
+    tree.world.clock().advance(std::chrono::minutes{1});
+  }
+  CHECK(tree.world.show(tree.problem).open_units == 0);
+  CHECK(tree.world.show(tree.problem).accepted == 1);  // what it had went up
+  const auto told = warnings();
+  REQUIRE(told.size() == 1);
+  CHECK(says(told[0], "the relay lab"));
+  CHECK(says(told[0], "nearly full"));
+  auto answer = tree.ask(child);
+  CHECK(answer.get().error().kind == ErrorKind::unavailable);
+  CHECK(World::wait<protocol::HeartbeatReply>(
+            [&](auto done) { tree.branch->work().heartbeat(child.id, {}, std::move(done)); })
+            .error()
+            .kind == ErrorKind::unavailable);
+  // A host beside it computes what it gave back.
+  const TestHost direct = tree.world.add_host("direct");
+  const auto taken = tree.world.grants(direct.id).front();
+  CHECK(must(tree.world.commit(direct.id, World::results(taken.unit, taken.range))).status ==
+        CommitStatus::accepted);
+
+  tree.configuration = roomy;
+  tree.open();
+  tree.speak_all();
+  CHECK(warnings().empty());
+  tree.finish();
+}
+
+TEST_CASE("what hosts under a relay measured of themselves is known above, also after a restart") {
+  Tree tree;
+  const TreeChild& child = tree.children[0];
+  const auto known = [&] {
+    return tree.world.look<storage::HostRow>(
+        [&](Transaction& tx) { return tx.model.hosts.at(child.id).row; });
+  };
+  auto request = tree.world.work_request(0);
+  request.benchmark = protocol::Benchmark{1234, tree.world.clock().now() + std::chrono::seconds{1}};
+  request.speeds = protocol::HostSpeeds{4000, 1e9, 2e6, 1e6};
+  (void)must(tree.ask(child, request).get());
+  tree.speak_all();
+  CHECK(known().mflops == 1234);
+  CHECK(known().speeds.download_bytes_per_second == 2e6);
+  // Links are measured all the time: told once a minute at most.
+  request.speeds->upload_bytes_per_second = 3e6;
+  (void)must(tree.ask(child, request).get());
+  tree.speak_all();
+  CHECK(known().speeds.upload_bytes_per_second == 1e6);
+  tree.world.clock().advance(std::chrono::seconds{61});
+  tree.speak_all();
+  CHECK(known().speeds.upload_bytes_per_second == 3e6);
+  // Of a host that is not under it a relay can say nothing.
+  const TestHost direct = tree.world.add_host("direct");
+  auto lie = tree.world.work_request(0);
+  lie.measured = {protocol::MeasuredHost{direct.id, protocol::Benchmark{1e9, tree.world.clock().now()}, {}}};
+  (void)must(tree.world.work(tree.relay, lie));
+  CHECK(tree.world.look<double>([&](Transaction& tx) { return tx.model.hosts.at(direct.id).row.mflops; }) !=
+        1e9);
+}

@@ -1,0 +1,77 @@
+"""The end of the work key's certificate while everything runs: said before, no work after it, no blame, and all is well once it is
+certified again."""
+import shutil
+import unittest
+
+from harness import SANDBOX_OFF, Calendar, Grid, dated, main
+from keys_test import QUICK, Project
+from kernels import Held
+
+DAY = Calendar.DAY
+
+
+class Certificates(unittest.TestCase):
+    def certify(self, grid, days):
+        """The same work key again, as the manual says."""
+        new = grid.directory / f"certificate-{days}.json"
+        grid.root("work", "--public-key", grid.project / "keys" / "work.certificate.json", "--days", days, "--out", new)
+        shutil.copy(new, grid.project / "keys" / "work.certificate.json")
+
+    @dated
+    def test_an_end_that_comes_while_all_runs(self):
+        with Project(QUICK) as grid:
+            self.certify(grid, 10)
+            calendar = Calendar(grid.directory)
+            grid.start_server(env=calendar.env)
+            held = Held(grid, 4000)
+            identity = held.add()
+            for name in ("ann", "bob"):
+                grid.join(name)
+                grid.start_client(name, sandbox=SANDBOX_OFF, env=calendar.env)
+            grid.wait_until("results", lambda: grid.problem(identity)["accepted"] > 10, 120)
+            self.assertIn("the work key's certificate runs out on", self.warnings(grid))
+            grid.wait_until("the log", lambda: "the work key's certificate runs out on" in grid.log("server"), 60)
+            metrics = grid.request("GET", "/metrics", None, grid.admin_token, raw=True)[2].decode()
+            self.assertRegex(metrics, r"(?m)^gleaner_warnings [1-9]")
+
+            calendar.jump(11 * DAY)
+            grid.wait_until("nobody computes", lambda: grid.problem(identity)["open_units"] == 0 or self.idle(grid), 240)
+            self.assertIn("the work key's certificate expired on", self.warnings(grid))
+            before = grid.problem(identity)["accepted"]
+            refused = grid.admin("problem", "add", "--name", "late", "--app", "held", "--param", "count=3", check=False)
+            self.assertNotEqual(refused.returncode, 0)
+            self.assertIn("expired on", refused.stderr)
+            for host in grid.admin_json("host", "list")["items"]:
+                self.assertEqual((host["failures"], "held back" in host["state_reason"]), (0, False), host)
+
+            self.certify(grid, 800)
+            grid.stop_server()
+            grid.start_server(env=calendar.env)
+            grid.wait_until("work within a minute", lambda: grid.problem(identity)["accepted"] > before + 20, 60)
+            self.assertNotIn("certificate expired", self.warnings(grid))
+            self.assertEqual(grid.failures(), 0)
+            held.let_go()
+            grid.wait_finished(identity, 240)
+            self.assertEqual(grid.results(identity), held.expected)
+
+    @dated
+    def test_who_cannot_speak_to_the_server_is_told_what_to_do(self):
+        """Its TLS certificate has ended."""
+        with Grid() as grid:
+            grid.start_server()
+            late = Calendar(grid.directory, 800 * DAY)
+            done = grid.run("gleaner-admin", "--project", grid.project / "admin", "status", check=False, env=late.env)
+            self.assertNotEqual(done.returncode, 0)
+            for words in ("expired at", "gleaner-admin keys rotate", "gleaner-server take-keys"):
+                self.assertIn(words, done.stderr)
+
+    def warnings(self, grid):
+        return " ".join(grid.admin_json("status")["warnings"])
+
+    def idle(self, grid):
+        """All say that there is no work for them, and why."""
+        return all("expired on" in grid.log(name) or not grid.computes(name) for name in ("ann", "bob"))
+
+
+if __name__ == "__main__":
+    main()
