@@ -17,6 +17,7 @@
 
 #include "server/policy/blame.h"
 #include "server/policy/dispatch/dispatch.h"
+#include "server/policy/instances.h"
 #include "server/policy/outlook/outlook.h"
 #include "server/policy/trust/audits.h"
 #include "server/policy/trust/parties.h"
@@ -94,6 +95,7 @@ struct Host {
   UnitSet units;                                 // open ones
   int cores_offered = 0;                         // of its last request for work since the start; 0: none yet
   std::optional<protocol::ItemBytes> item = {};  // a relay, as it said last
+  policy::Instances instances = {};              // that spoke lately
 
   // That its owner lets it use, as far as is known.
   [[nodiscard]] int usable_cores() const {
@@ -146,6 +148,8 @@ struct Model {
   // Whom an administrator put out while they were under relays, by the relay directly under this server that
   // is still to say that they have left (put_out.h).
   std::map<HostId, std::set<HostId>> put_out;
+  // Whose identity two programs used since the start, and who of them joined as a host of its own.
+  std::map<HostId, std::vector<HostId>> copied;
   Underway underway;
   std::unique_ptr<Upstream> upstream;  // of a relay; null: this is the project's server
 };

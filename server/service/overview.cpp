@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "server/service/codes.h"
+#include "server/service/copies.h"
 #include "server/service/describe.h"
 #include "server/service/error_groups.h"
 #include "server/service/revocations.h"
@@ -30,6 +31,7 @@ protocol::ServerStatus status_of(const Transaction& tx) {
   status.open_units = static_cast<std::int64_t>(tx.model.open_units.size());
   for (const auto& [id, problem] : tx.model.problems)
     if (problem.row.finished_at == Timestamp{}) ++status.problems_open;
+  status.warnings = copy_warnings(tx.model, tx.now);
   return status;
 }
 
