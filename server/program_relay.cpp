@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <systemd/sd-daemon.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <cstdio>
 
 #include "server/program_log.h"
@@ -46,6 +48,7 @@ Status run(const relay::RelayDirectory& directory, const RunOptions& options) {
   set_up_log(configuration.log_level, configuration.log_format);
   block_signals();
   TRY_ASSIGN(const auto membership, relay::load_membership(files, directory));
+  TRY(relay::check_no_copy(files, directory));
   TRY_ASSIGN(const auto keys, relay::load_or_make_keys(files, directory, {}, system_clock().now()));
   TRY_ASSIGN(auto secrets, relay::secrets_of(keys, membership));
   TRY(take_from_project(configuration, membership));
@@ -76,7 +79,11 @@ Status run(const relay::RelayDirectory& directory, const RunOptions& options) {
   parent.start();
   service->start_ticking();
   TRY_ASSIGN(const auto serving, Serving::start(*service, std::move(http), http::PublicPage::off));
-  relay::Uplink uplink(*service, parent, crypto::fingerprint(root_key));
+  relay::Uplink uplink(*service, parent, crypto::fingerprint(root_key), [&files, &directory] {
+    if (const Status marked = relay::mark_copy(files, directory); !marked.ok())
+      spdlog::error("{}", marked.error().message);
+    ::kill(::getpid(), SIGTERM);
+  });
   uplink.start();
 
   const int listening = serving->server().port();
@@ -92,7 +99,7 @@ Status run(const relay::RelayDirectory& directory, const RunOptions& options) {
   service->stop();
   parent.stop();
   spdlog::info("stopped");
-  return {};
+  return relay::check_no_copy(files, directory);
 }
 
 int finish(const Status& status) {
