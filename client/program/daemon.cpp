@@ -241,7 +241,7 @@ Result<End> serve(const RunOptions& options, const Signals& signals, LateJoin& l
   std::vector<engine::Joined> members;
   for (const ServedProject& one : projects)
     members.push_back({one.directory, one.identity, one.workers.get(), one.link, one.refused, one.pinned,
-                       one.move});
+                       one.move, one.join_again, one.part});
   engine::Engine engine({clock, random, files, *launcher, limiter, *machine, workers, options.state, unpack,
                          settings, activity.get(), &viewers},
                         std::move(members));
