@@ -2,8 +2,10 @@
 
 #include <spdlog/spdlog.h>
 #include <systemd/sd-daemon.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <cstdio>
 
 #include "server/program_relay_commands.h"
@@ -50,6 +52,7 @@ Status run(const relay::RelayDirectory& directory, const RunOptions& options) {
   block_signals();
   if (const std::string told = io::close_to_others(directory.root()); !told.empty()) spdlog::warn("{}", told);
   TRY_ASSIGN(const auto membership, relay::load_membership(files, directory));
+  TRY(relay::check_no_copy(files, directory));
   TRY_ASSIGN(const auto keys, relay::load_or_make_keys(files, directory, {}, system_clock().now()));
   TRY_ASSIGN(auto secrets, relay::secrets_of(keys, membership));
   TRY(take_from_project(configuration, membership));
@@ -80,7 +83,11 @@ Status run(const relay::RelayDirectory& directory, const RunOptions& options) {
   parent.start();
   service->start_ticking();
   TRY_ASSIGN(const auto serving, Serving::start(*service, std::move(http), http::PublicPage::off));
-  relay::Uplink uplink(*service, parent, crypto::fingerprint(root_key));
+  relay::Uplink uplink(*service, parent, crypto::fingerprint(root_key), [&files, &directory] {
+    if (const Status marked = relay::mark_copy(files, directory); !marked.ok())
+      spdlog::error("{}", marked.error().message);
+    ::kill(::getpid(), SIGTERM);
+  });
   uplink.start();
 
   const int listening = serving->server().port();
@@ -96,7 +103,7 @@ Status run(const relay::RelayDirectory& directory, const RunOptions& options) {
   service->stop();
   parent.stop();
   spdlog::info("stopped");
-  return {};
+  return relay::check_no_copy(files, directory);
 }
 
 int finish(const Status& status) {

@@ -127,6 +127,20 @@ ControlOutcome pause(Engine& engine, const Json& request) {
                      : "paused until `gleaner resume`");
 }
 
+ControlOutcome join(const ControlHelp& help, const Json& request) {
+  if (!request["code"].is_string() || !request["name"].is_string())
+    return refuse("joining takes a code and a name");
+  const Status begun = help.join(request["code"].string(), request["name"].string());
+  return begun.ok() ? done("joining") : refuse(begun.error().message);
+}
+
+ControlOutcome joined(const ControlHelp& help) {
+  const auto outcome = help.joined();
+  if (!outcome)
+    return {line_of({{"version", 1}, {"ok", true}, {"message", "joining"}, {"joining", true}}), false};
+  return outcome->ok() ? done(**outcome) : refuse(outcome->error().message);
+}
+
 }  // namespace
 
 ControlOutcome handle_control(Engine& engine, std::string_view line, const ControlHelp& help) {
@@ -152,6 +166,8 @@ ControlOutcome handle_control(Engine& engine, std::string_view line, const Contr
   if (command == "log" && help.log)
     return {line_of({{"version", 1}, {"ok", true}, {"message", "the last messages"}, {"log", help.log()}}),
             false};
+  if (command == "join" && help.join) return join(help, request);
+  if (command == "joined" && help.joined) return joined(help);
   if (command == "reload" && help.reload) {
     const Status outcome = help.reload();
     return outcome.ok() ? done("the preferences hold from now on") : refuse(outcome.error().message);

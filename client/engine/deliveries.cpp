@@ -23,7 +23,8 @@ constexpr std::int64_t raw_small_max = 1 << 20;  // larger segments are not trie
 // again, ever later. A day without a network is no reason to send all of it again and again, and a relay
 // whose disk is gone is mended within a few hours.
 constexpr Duration first_patience = std::chrono::minutes{15}, longest_patience = std::chrono::hours{6};
-constexpr std::size_t refused_max = 64;  // reports; more of them tell nothing new
+constexpr Duration closing_patience = std::chrono::seconds{10};  // longer than a client that stops waits
+constexpr std::size_t refused_max = 64;                          // reports; more of them tell nothing new
 
 // The server did not look at it.
 bool may_pass(ErrorKind kind) {
@@ -71,7 +72,7 @@ void Deliveries::resume(Unit& unit, Holder holder) const {
   if (holder == Holder::another) unit.delivery.to_recall = unit.held->held().size();
 }
 
-void Deliveries::recall(Unit& unit, SteadyTime now, Alarm& alarm) const {
+void Deliveries::recall(Unit& unit, SteadyTime now, Closing closing, Alarm& alarm) const {
   Delivery& delivery = unit.delivery;
   if (unit.held->held().empty()) {
     delivery.to_recall = 0;
@@ -80,6 +81,11 @@ void Deliveries::recall(Unit& unit, SteadyTime now, Alarm& alarm) const {
   if (!delivery.recall_at) {
     delivery.patience = first_patience;
     delivery.recall_at = now + delivery.patience;
+  }
+  // The answer may have gone to the other one that uses this identity.
+  if (closing == Closing::yes) {
+    delivery.patience = closing_patience;
+    delivery.recall_at = std::min(*delivery.recall_at, now + closing_patience);
   }
   if (now >= *delivery.recall_at) {
     delivery.to_recall = unit.held->held().size();
@@ -160,7 +166,7 @@ void Deliveries::tick(SteadyTime now, Closing closing, Alarm& alarm) {
     Unit& unit = *entry->second;
     if (unit.held->complete() && !unit.held->stopped() && unit.state == UnitState::committing)
       unit.held->stop();
-    recall(unit, now, alarm);
+    recall(unit, now, closing, alarm);
     if (!disk_trouble_) prepare_cut(unit, now, closing);
     if (unit.held->pending() && unit.delivery.at > now) alarm.at(unit.delivery.at);
     if (unit.state == UnitState::committing && unit.held->drained() && !unit.delivery.failure &&
@@ -189,9 +195,13 @@ protocol::CommitRequest Deliveries::request(Unit& unit) {
   commit.data = unit.delivery.small;
   commit.compute_seconds = cut.compute_seconds;
   commit.last = cut.last;
+  // The project knows it by its grant alone, if at all.
+  if (to_ == To::project && !unit.held->granted().lease &&
+      std::count(signer_->former.begin(), signer_->former.end(), unit.grant().host) > 0)
+    commit.given = protocol::GivenUnit{unit.held->granted().statement, {}};
   if (of_former_relay(unit))
     commit.given = protocol::GivenUnit{unit.held->granted().statement, *unit.held->granted().lease};
-  if (to_ == To::relay || commit.given) {
+  if (to_ == To::relay || of_former_relay(unit)) {
     const protocol::Delivery delivery{signer_->project,   signer_->host, commit.unit,   unit.grant().problem,
                                       unit.grant().stage, commit.range,  commit.digest, commit.bytes};
     commit.delivery =

@@ -33,6 +33,7 @@ struct HostSigner {
   std::string project;
   HostId host;
   crypto::PrivateKey key;
+  std::vector<HostId> former = {};  // numbers that it had before; a restored server may give one again
 };
 
 class Deliveries {
@@ -98,7 +99,7 @@ class Deliveries {
   void save(SteadyTime now, Alarm& alarm);
   [[nodiscard]] Status probe_disk();
   void prepare_cut(Unit& unit, SteadyTime now, Closing closing);
-  void recall(Unit& unit, SteadyTime now, Alarm& alarm) const;
+  void recall(Unit& unit, SteadyTime now, Closing closing, Alarm& alarm) const;
   void start_upload(Unit& unit, Bytes segment);
   [[nodiscard]] bool ready(const Unit& unit, SteadyTime now) const;
   [[nodiscard]] static bool failure_ready(const Unit& unit, SteadyTime now);

@@ -152,7 +152,7 @@ ProjectStatus project_status(const EngineView& engine, const Membership& project
   status.share = project.terms().share;
   status.recent_part = engine.accounts.recent_part(project);
   status.suspended = project.terms().suspended;
-  status.revoked = project.revoked().has_value();
+  status.revoked = project.standing() == Standing::revoked;
   status.place = place_of(project);
   status.units_in_hand = static_cast<std::int64_t>(project.units().size());
   status.outbox = static_cast<std::int64_t>(project.deliveries().waiting());
@@ -206,10 +206,25 @@ void add_project(const EngineView& engine, EngineStatus& status, const Membershi
 }  // namespace
 
 std::string unreachable(const Membership& project) {
-  const auto& revoked = project.revoked();
   const std::string& key = project.names().key;
   const std::string& trouble = project.session().trouble();
-  if (revoked) return "this host was revoked: join again with gleaner-client join CODE (" + *revoked + ")";
+  const std::string why = trouble.empty() ? "" : " (" + trouble + ")";
+  switch (project.standing()) {
+    case Standing::revoked:
+      return "this host was revoked: join again with gleaner-client join CODE" + why;
+    case Standing::unknown:
+      return "the server does not know this host, as after it was restored from a backup: this computer "
+             "joins "
+             "again by itself" +
+             why;
+    case Standing::copy:
+      return "another computer uses the identity of this one, as after its disk was copied: what is finished "
+             "is "
+             "delivered, then this computer joins as a host of its own" +
+             why;
+    case Standing::served:
+      break;
+  }
   if (project.terms().suspended)
     return "you suspended it: `gleaner projects resume " + key + "` takes it up again";
   if (project.terms().share == 0)

@@ -36,7 +36,10 @@ Membership::Membership(Services& services, Joined joined, int slots)
       link_(std::move(joined.link)),
       refused_(std::move(joined.refused)),
       pinned_(std::move(joined.pinned)),
-      move_(std::move(joined.move)) {}
+      move_(std::move(joined.move)),
+      join_again_(std::move(joined.join_again)),
+      part_(std::move(joined.part)),
+      standing_(identity_.copy ? Standing::copy : Standing::served) {}
 
 Status Membership::open(int& next_slot) {
   TRY(preparation_.open());
@@ -48,8 +51,9 @@ Status Membership::open(int& next_slot) {
   }
   plan_relay_renewal();
   TRY_ASSIGN(crypto::PrivateKey key, state::load_or_make_key(services_.files, directory_));
-  deliveries_.sign_as({to_hex(identity_.code.root_fingerprint), identity_.host.host, std::move(key)},
-                      identity_.relay ? Deliveries::To::relay : Deliveries::To::project);
+  deliveries_.sign_as(
+      {to_hex(identity_.code.root_fingerprint), identity_.host.host, std::move(key), identity_.former},
+      identity_.relay ? Deliveries::To::relay : Deliveries::To::project);
   load_units(next_slot);
   return {};
 }
@@ -77,27 +81,31 @@ void Membership::load_units(int& next_slot) {
       spdlog::info("unit {} of {} goes on at item {} of {}-{}", unit->id().value, unit->grant().problem_name,
                    unit->held->finished(), unit->grant().range.begin, unit->held->end() - 1);
     }
-    if (unit->held->stopped() || unit->held->complete()) unit->stop();
+    // What another number of this host was given is delivered, and not gone on with.
+    const bool former = unit->grant().host != identity_.host.host;
+    if (former || standing_ == Standing::copy || unit->held->stopped() || unit->held->complete())
+      unit->stop();
     units_.emplace(unit->id(), std::move(unit));
   }
 }
 
 void Membership::prepare(SteadyTime now, Alarm& alarm) {
   using Network = UnitPreparation::Network;
-  if (revoked_ || terms_.suspended) return;
+  if (standing_ != Standing::served || terms_.suspended) return;
   preparation_.tick(now, terms_.no_network.empty() ? Network::available : Network::none, alarm);
 }
 
 void Membership::deliver(SteadyTime now, SteadyTime piggyback_until, Closing closing, Alarm& alarm) {
   deliveries_.hold_for_piggyback(piggyback_until);
   deliveries_.allow_uploads(terms_.no_network.empty());
-  deliveries_.tick(now, closing, alarm);
+  deliveries_.tick(now, standing_ == Standing::copy ? Closing::yes : closing, alarm);
 }
 
 Exchange Membership::due(bool work_wanted, SteadyTime now, Alarm& alarm) const {
-  if (revoked_ || moved_ || !terms_.no_network.empty()) return Exchange::none;
+  if (standing_ == Standing::revoked || moved_ || !terms_.no_network.empty()) return Exchange::none;
   Outgoing outgoing;
   outgoing.move = must_move(now);
+  if (standing_ == Standing::unknown && !outgoing.move) return Exchange::none;
   outgoing.project = deliveries_.doubts_project() || relay_to_be_renewed();
   outgoing.failure = deliveries_.failure_due(now);
   outgoing.work = work_wanted;
@@ -131,7 +139,7 @@ void Membership::send_heartbeat(std::vector<protocol::UnitReport> reports, Stead
 void Membership::send(Exchange other, SteadyTime now) {
   switch (other) {
     case Exchange::move:
-      return session_.move(move_);
+      return send_move();
     case Exchange::project:
       return session_.fetch_project(now);
     case Exchange::failure:
@@ -198,15 +206,32 @@ Status Membership::check(const Unit& unit) const {
 }
 
 bool Membership::must_move(SteadyTime now) const {
+  if (standing_ == Standing::unknown) return join_again_ != nullptr;
+  if (standing_ == Standing::copy && units_.empty()) return part_ != nullptr;
   return move_ && session_.silence().for_good(terms_.relay_patience, services_.clock.now(), now);
 }
 
+void Membership::send_move() {
+  using Because = ServerSession::Because;
+  if (standing_ == Standing::unknown)
+    return session_.move(join_again_, names_.name + ": joining again with the code of before",
+                         Because::identity);
+  if (standing_ == Standing::copy && units_.empty())
+    return session_.move(part_, names_.name + ": joining as a host of its own", Because::identity);
+  const auto since = session_.silence().since();
+  session_.move(move_,
+                names_.server + " has not answered since " + (since ? to_rfc3339(*since) : "long") +
+                    ": another place of its project is asked",
+                Because::relay);
+}
+
 bool Membership::settled() const {
-  return revoked_.has_value() || moved_ || (!session_.busy() && !deliveries_.under_way());
+  return standing_ == Standing::revoked || standing_ == Standing::unknown || moved_ ||
+         (!session_.busy() && !deliveries_.under_way());
 }
 
 bool Membership::askable(SteadyTime now, bool urgent) const {
-  return terms_.share > 0 && !terms_.suspended && !revoked_ && !moved_ &&
+  return terms_.share > 0 && !terms_.suspended && standing_ == Standing::served && !moved_ &&
          deliveries_.waiting() < outbox_max && session_.askable(now, urgent);
 }
 

@@ -29,7 +29,17 @@ struct Joined {
   std::shared_ptr<const transport::LinkMeter> link = {};  // of its transfers; none: nobody measures
   std::shared_ptr<io::RefusedTlsKeys> refused = {};  // that its connections obey; none: they obey nothing
   std::shared_ptr<io::PinnedTlsKey> pinned = {};  // of the relay that its connections take; none: of no relay
-  state::Move move = {};  // to where the join code says when its relay is gone; none: it says nothing
+  state::Move move = {};        // to where the join code says when its relay is gone; none: it says nothing
+  state::Move join_again = {};  // when the server does not know this host; none: it stays so
+  state::Move part = {};        // to a number of its own, when it is a copy; none: it stays one
+};
+
+// What this host is to its project.
+enum class Standing {
+  served,
+  unknown,  // the server does not know it: it joins again
+  copy,     // another computer uses its identity: it delivers what it has finished, then joins on its own
+  revoked,  // only a person helps
 };
 
 // What a server's answers ask of slots.
@@ -87,7 +97,7 @@ class Membership {
   [[nodiscard]] bool trusted() const { return trust_.knows_project(); }
   [[nodiscard]] const ServerSession& session() const { return session_; }
   [[nodiscard]] const Deliveries& deliveries() const { return deliveries_; }
-  [[nodiscard]] const std::optional<std::string>& revoked() const { return revoked_; }
+  [[nodiscard]] Standing standing() const { return standing_; }
   [[nodiscard]] const OwnerTerms& terms() const { return terms_; }
   // Another place of the project serves this host: nothing more is said here, a new start is due.
   [[nodiscard]] bool moved() const { return moved_; }
@@ -107,9 +117,13 @@ class Membership {
   void take(HeartbeatAnswered& event, SlotOrders& orders, SteadyTime now);
   void take(CommitAnswered& event, SlotOrders& orders, SteadyTime now);
   void take(HostRevoked& event, SlotOrders& orders, SteadyTime now);
+  void take(HostUnknown& event, SlotOrders& orders, SteadyTime now);
+  void take(HostCopied& event, SlotOrders& orders, SteadyTime now);
+  void end_all(SlotOrders& orders);
   void take(Moved& event, SlotOrders& orders, SteadyTime now);
   void save_silence();
   [[nodiscard]] bool must_move(SteadyTime now) const;
+  void send_move();
   void take_relay(transport::Relay relay);
   void take_grant(const Granted& granted, int slot, SteadyTime now);
   void take_acknowledgement(const protocol::SignedStatement& statement, SteadyTime now);
@@ -140,7 +154,7 @@ class Membership {
   std::shared_ptr<const transport::LinkMeter> link_;
   std::shared_ptr<io::RefusedTlsKeys> refused_;
   std::shared_ptr<io::PinnedTlsKey> pinned_;
-  state::Move move_;
+  state::Move move_, join_again_, part_;
   bool moved_ = false;
   OwnerTerms terms_;
   std::vector<ProblemStatus> problems_;
@@ -148,7 +162,7 @@ class Membership {
   Bytes doubted_key_;                       // the last that was not known
   bool awaits_document_ = false;
   std::vector<std::pair<Granted, int>> doubted_grants_;  // of the last answer; their slots
-  std::optional<std::string> revoked_;
+  Standing standing_ = Standing::served;
 };
 
 }  // namespace gleaner::engine

@@ -122,13 +122,44 @@ void Membership::take(CommitAnswered& event, SlotOrders&, SteadyTime now) {
 }
 
 void Membership::take(HostRevoked& event, SlotOrders& orders, SteadyTime) {
-  if (revoked_) return;
+  if (standing_ == Standing::revoked) return;
   orders.end_kernels = true;
   spdlog::error("{}: this host was revoked: join again with gleaner-client join CODE ({})", names_.name,
                 event.reason);
-  revoked_ = std::move(event.reason);
+  standing_ = Standing::revoked;
   if (const Status marked = state::mark_revoked(services_.files, directory_); !marked.ok())
     spdlog::warn("{}", marked.error().message);
+}
+
+// Nothing more is computed; what is finished stays.
+void Membership::end_all(SlotOrders& orders) {
+  orders.end_idle_kernels = true;
+  for (const auto& [id, unit] : units_)
+    if (!unit->held->stopped()) orders.revoked.push_back(id);
+}
+
+// Whom an administrator put out must not come back by itself, whatever an older state of the server knows.
+void Membership::take(HostUnknown& event, SlotOrders& orders, SteadyTime now) {
+  if (standing_ != Standing::served && standing_ != Standing::copy) return;
+  if (identity_.revoked) {
+    HostRevoked revoked{event.reason};
+    return take(revoked, orders, now);
+  }
+  spdlog::warn("{}: the server does not know this host: {}", names_.name, event.reason);
+  end_all(orders);
+  standing_ = Standing::unknown;
+}
+
+void Membership::take(HostCopied&, SlotOrders& orders, SteadyTime) {
+  if (standing_ != Standing::served) return;
+  if (const Status marked = state::mark_copy(services_.files, directory_); !marked.ok())
+    return spdlog::warn("{}", marked.error().message);  // it is told again
+  spdlog::warn(
+      "{}: another computer uses the identity of this one (host {}), as after its disk was copied: what "
+      "is finished here is delivered, then this computer joins as a host of its own",
+      names_.name, identity_.host.host.value);
+  end_all(orders);
+  standing_ = Standing::copy;
 }
 
 void Membership::take(Moved&, SlotOrders&, SteadyTime) {

@@ -12,7 +12,8 @@ Membership& Memberships::of(const Unit& unit) const {
 }
 
 bool Memberships::all_revoked() const {
-  return std::all_of(begin(), end(), [](const auto& project) { return project->revoked().has_value(); });
+  return std::all_of(begin(), end(),
+                     [](const auto& project) { return project->standing() == Standing::revoked; });
 }
 
 bool Memberships::nothing_in_hand() const {

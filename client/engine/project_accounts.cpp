@@ -24,7 +24,7 @@ double charged_share(const Membership& project) {
 
 // Does it have work, as far as is known?
 bool contends(const Membership& project) {
-  return project.terms().share > 0 && !project.terms().suspended && !project.revoked() &&
+  return project.terms().share > 0 && !project.terms().suspended && project.standing() == Standing::served &&
          project.session().trouble().empty() && !project.session().refused();
 }
 

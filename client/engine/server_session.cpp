@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "shared/base/limits.h"
+#include "shared/crypto/keys.h"
 
 namespace gleaner::engine {
 namespace {
@@ -57,21 +58,26 @@ void ServerSession::note_silence(const Status& outcome, SteadyTime now) {
     silence_.heard();
 }
 
-void ServerSession::move(state::Move move) {
+void ServerSession::move(state::Move move, const std::string& why, Because because) {
   CHECK_TRUE(!busy());
   busy_since_ = services_.clock.steady();
-  spdlog::warn("{} has not answered since {}: another place of its project is asked", server_.base_url,
-               silence_.since() ? to_rfc3339(*silence_.since()) : "long");
-  auto job = [this, move = std::move(move)](transport::JobContext&) -> transport::Completion {
-    return [this, moved = move()] {
+  spdlog::warn("{}", why);
+  auto job = [this, because, move = std::move(move)](transport::JobContext&) -> transport::Completion {
+    return [this, because, moved = move()] {
       busy_since_.reset();
       const SteadyTime now = services_.clock.steady();
       if (moved.ok()) {
         events_.emplace_back(Moved{});
         return;
       }
-      spdlog::warn("{}; {} is asked as before", moved.error().message, server_.base_url);
-      silence_.not_taken(now);
+      if (because == Because::relay) {
+        spdlog::warn("{}; {} is asked as before", moved.error().message, server_.base_url);
+        return silence_.not_taken(now);
+      }
+      trouble_ = moved.error().message;
+      const bool refused =
+          moved.error().kind == ErrorKind::forbidden || moved.error().kind == ErrorKind::banned;
+      pacing_.failed(refused ? std::optional<Duration>(banned_pause) : std::nullopt, now, services_.random);
     };
   };
   workers_.submit(transport::Queue::control, std::move(job));
@@ -94,7 +100,10 @@ void ServerSession::after_exchange(const transport::Answer& answer, const Status
     // may not know this host.
     trouble_ = error.message;
     if (unknown_host_ == UnknownHost::confirmed) {
-      events_.push_back(HostRevoked{error.message});
+      if (error.kind == ErrorKind::forbidden)
+        events_.push_back(HostRevoked{error.message});
+      else
+        events_.push_back(HostUnknown{error.message});
       return;
     }
     fetch_project_soon();
@@ -163,6 +172,17 @@ void ServerSession::send(protocol::FailureReport report) {
            });
 }
 
+protocol::Instance ServerSession::new_instance() {
+  std::int64_t id = 0;
+  for (const char byte : crypto::random_secret(6)) id = id << 8 | static_cast<unsigned char>(byte);
+  return {std::max<std::int64_t>(1, id), 0};
+}
+
+void ServerSession::note_instance(std::optional<protocol::InstanceOrder> order) {
+  if (order == protocol::InstanceOrder::renew) instance_ = new_instance();
+  if (order == protocol::InstanceOrder::part) events_.emplace_back(HostCopied{});
+}
+
 void ServerSession::note_work(const protocol::WorkReply& reply, bool urgent, SteadyTime now) {
   pacing_.heartbeat_in(reply.interval_seconds, now);
   if (reply.slowest_performance > 0) slowest_performance_ = reply.slowest_performance;
@@ -173,8 +193,9 @@ void ServerSession::note_work(const protocol::WorkReply& reply, bool urgent, Ste
       services_.random);
 }
 
-void ServerSession::send(const protocol::WorkRequest& request) {
+void ServerSession::send(protocol::WorkRequest request) {
   ++work_requests_;
+  request.instance = next_instance();
   asked_ = request.slots;
   const bool urgent = std::any_of(asked_.begin(), asked_.end(), [](const auto& slot) { return slot.urgent; });
   std::vector<UnitId> commits;
@@ -183,6 +204,7 @@ void ServerSession::send(const protocol::WorkRequest& request) {
       transport::json_request(server_, "/v1/work", protocol::encode(request)),
       [this, urgent, commits = std::move(commits)](const transport::Answer& answer, SteadyTime at) -> Status {
         auto reply = understand<protocol::WorkReply>(answer);
+        if (reply.ok()) note_instance(reply->instance);
         if (reply.ok()) note_work(*reply, urgent, at);
         asked_.clear();
         const Status outcome = outcome_of(reply);
@@ -191,12 +213,14 @@ void ServerSession::send(const protocol::WorkRequest& request) {
       });
 }
 
-void ServerSession::send(const protocol::HeartbeatRequest& request, SteadyTime now) {
+void ServerSession::send(protocol::HeartbeatRequest request, SteadyTime now) {
+  request.instance = next_instance();
   pacing_.heartbeat_in(static_cast<double>(trust_.project().document.heartbeat_seconds), now);
   exchange(transport::json_request(server_, "/v1/heartbeat", protocol::encode(request)),
            [this](const transport::Answer& answer, SteadyTime at) -> Status {
              pacing_.heartbeat_soon(at);  // after a failure: as soon as the back-off allows
              TRY_ASSIGN(auto reply, understand<protocol::HeartbeatReply>(answer));
+             note_instance(reply.instance);
              pacing_.heartbeat_in(reply.interval_seconds, at);
              events_.push_back(HeartbeatAnswered{std::move(reply)});
              return {};

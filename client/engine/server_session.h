@@ -43,10 +43,13 @@ class ServerSession {
   // REQUIRES, each of them: it is due(). Of a relay its certificate, too: as both are signed by the project,
   // anybody who answers may be asked, and a relay with a new TLS key is found again.
   void fetch_project(SteadyTime now);
-  void move(state::Move move);
+  // `relay`: because the relay is gone, where this is one more try to reach it; else the next try is up to
+  // the pacing.
+  enum class Because { relay, identity };
+  void move(state::Move move, const std::string& why, Because because);
   void send(protocol::FailureReport report);
-  void send(const protocol::WorkRequest& request);
-  void send(const protocol::HeartbeatRequest& request, SteadyTime now);
+  void send(protocol::WorkRequest request);
+  void send(protocol::HeartbeatRequest request, SteadyTime now);
   void send(const protocol::CommitRequest& request);
   // What came since the last call, oldest first.
   [[nodiscard]] std::vector<SessionEvent> take_events() { return std::exchange(events_, {}); }
@@ -82,6 +85,7 @@ class ServerSession {
 
  private:
   // Notes the answer; an error if it was not what the protocol says, which counts as a failed exchange.
+  [[nodiscard]] static protocol::Instance new_instance();
   using Handler = std::function<Status(const transport::Answer&, SteadyTime)>;
   void exchange(io::HttpRequest request, Handler handler);
   void fetch_from_relay();
@@ -89,6 +93,8 @@ class ServerSession {
                                     SteadyTime at);
   void note_silence(const Status& outcome, SteadyTime now);
   void after_exchange(const transport::Answer& answer, const Status& outcome, SteadyTime now);
+  [[nodiscard]] protocol::Instance next_instance() { return {instance_.id, ++instance_.sequence}; }
+  void note_instance(std::optional<protocol::InstanceOrder> order);
   void note_work(const protocol::WorkReply& reply, bool urgent, SteadyTime now);
 
   Services& services_;
@@ -98,6 +104,7 @@ class ServerSession {
   HostId relay_;
   client_policy::RelaySilence silence_;
   std::vector<SessionEvent> events_;
+  protocol::Instance instance_ = new_instance();
   std::optional<SteadyTime> busy_since_;
   std::vector<protocol::SlotRequest> asked_;
   client_policy::SessionPacing pacing_;

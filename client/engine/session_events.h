@@ -33,11 +33,15 @@ struct CommitAnswered {
   UnitId unit;
   Result<protocol::SignedStatement> acknowledgement;
 };
-struct HostRevoked {  // or was never known
+struct HostRevoked {
   std::string reason;
 };
-struct Moved {};  // this host is served by another place of its project: a new start finds it there
+struct HostUnknown {  // the project's server does not know it, or no longer
+  std::string reason;
+};
+struct HostCopied {};  // another computer uses its identity, and this one is the copy
+struct Moved {};       // this host is served by another place of its project: a new start finds it there
 using SessionEvent = std::variant<ProjectRenewed, FailureAnswered, WorkAnswered, HeartbeatAnswered,
-                                  CommitAnswered, HostRevoked, Moved>;
+                                  CommitAnswered, HostRevoked, HostUnknown, HostCopied, Moved>;
 
 }  // namespace gleaner::engine

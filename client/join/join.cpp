@@ -9,11 +9,30 @@
 namespace gleaner::joining {
 namespace {
 
+constexpr std::size_t former_max = 64;  // numbers of a host; older receipts are another's then
+// A host that joined again and is not known once more so soon has a double that does the same.
+constexpr Duration rejoined_for_good = std::chrono::hours{24};
+
+// Who it was before goes along: its name, its machine's digest, the numbers that it had.
+struct Before {
+  std::string name, machine;
+  std::vector<HostId> former;
+  std::optional<HostId> copy_of;
+};
+
+Before before_of(const state::Identity& identity) {
+  Before before{identity.name, identity.machine, identity.former, {}};
+  if (identity.host.host.valid()) before.former.push_back(identity.host.host);
+  if (before.former.size() > former_max) before.former.erase(before.former.begin());
+  return before;
+}
+
 Result<state::Identity> enrol(const Ways& ways, io::Files& files, const host::Machine& machine,
                               const state::ProjectDirectory& project, const protocol::JoinCode& code,
-                              const JoinFacts& facts, Timestamp now) {
+                              const JoinFacts& facts, const Before& before, Timestamp now) {
   state::Identity identity;
   identity.code = code;
+  identity.former = before.former;
   // A computer that was here before has not forgotten what was revoked.
   TRY_ASSIGN(const transport::Found found,
              transport::find_server(ways, code,
@@ -23,9 +42,9 @@ Result<state::Identity> enrol(const Ways& ways, io::Files& files, const host::Ma
   if (found.relay) identity.relay = found.relay->statement;
   identity.revocations = trust.revocations;
   TRY_ASSIGN(const crypto::PrivateKey key, state::load_or_make_key(files, project));
-  identity.machine = machine.machine_digest(trust.project);
-  identity.name =
-      protocol::clean_line(facts.name.empty() ? machine.host_name() : facts.name, limits::name_length_max);
+  identity.machine = before.machine.empty() ? machine.machine_digest(trust.project) : before.machine;
+  const std::string& name = facts.name.empty() ? before.name : facts.name;
+  identity.name = protocol::clean_line(name.empty() ? machine.host_name() : name, limits::name_length_max);
   protocol::EnrolRequest request;
   request.secret = code.enrolment_secret;
   request.host_key = key.public_key();
@@ -37,6 +56,7 @@ Result<state::Identity> enrol(const Ways& ways, io::Files& files, const host::Ma
   request.memory_bytes = machine.memory_bytes();
   request.client_version = facts.client_version;
   request.benchmark = facts.benchmark;
+  request.copy_of = before.copy_of;
   TRY_ASSIGN(identity.host, transport::enrol(ways, code, found, std::move(request), key));
   TRY(state::save_identity(files, project, identity));
   return identity;
@@ -63,7 +83,9 @@ Result<state::Identity> join(const Ways& ways, io::Files& files, const host::Mac
                              const JoinFacts& facts, Timestamp now) {
   auto present = state::load_identity(files, project);
   if (!present.ok() && present.error().kind == ErrorKind::forbidden) return present.error();
+  Before before;
   if (present.ok()) {
+    before = before_of(*present);
     const bool same = present->code.root_fingerprint == code.root_fingerprint;
     if (!same)
       return Error{
@@ -89,7 +111,7 @@ Result<state::Identity> join(const Ways& ways, io::Files& files, const host::Mac
         TRY(state::save_revocations(files, project, present->revocations));
     }
   }
-  auto joined = enrol(ways, files, machine, project, code, facts, now);
+  auto joined = enrol(ways, files, machine, project, code, facts, before, now);
   if (!joined.ok()) return transport::why_not_joined(joined.error(), code);
   return joined;
 }
@@ -115,26 +137,53 @@ Result<state::Identity> load_or_pending(const io::Files& files, const state::Pro
   if (!text.ok()) return identity;
   state::Identity pending;
   TRY_ASSIGN(pending.code, protocol::parse_join_code(*text));
+  if (auto name = files.read(project.identity() / "name", limits::text_length_max); name.ok())
+    pending.name = std::move(*name);
+  if (auto machine_then = files.read(project.identity() / "machine", limits::text_length_max);
+      machine_then.ok())
+    pending.machine = std::move(*machine_then);
+  pending.former = state::load_former(files, project);
   pending.revocations = state::load_revocations(files, project, pending.code.root_fingerprint);
   return pending;
 }
 
-Result<state::Identity> confirm_machine(const Ways& ways, io::Files& files, const host::Machine& machine,
-                                        const state::ProjectDirectory& project, const JoinFacts& facts,
-                                        Timestamp now) {
+Result<state::Identity> finish_joining(const Ways& ways, io::Files& files, const host::Machine& machine,
+                                       const state::ProjectDirectory& project, const JoinFacts& facts,
+                                       Timestamp now) {
   TRY_ASSIGN(state::Identity identity, load_or_pending(files, project));
-  const protocol::JoinCode code = identity.code;
-  if (identity.host.host.valid()) {
-    if (machine.machine_digest(to_hex(code.root_fingerprint)) == identity.machine) return identity;
-    spdlog::warn("this disk was copied from another computer: joining as a new host");
-    // The units on the copied disk belong to the other computer.
-    TRY(state::forget_membership(files, project));
-    TRY(files.make_directories(project.identity()));
-    TRY(files.write(project.identity() / "join-code", protocol::to_text(code), io::Mode::secret));
-    if (identity.revocations.number() > 0) TRY(state::save_revocations(files, project, identity.revocations));
+  if (identity.host.host.valid()) return identity;
+  auto joined = enrol(ways, files, machine, project, identity.code, facts, before_of(identity), now);
+  if (!joined.ok()) return transport::why_not_joined(joined.error(), identity.code);
+  return joined;
+}
+
+Result<state::Identity> join_again(const Ways& ways, io::Files& files, const host::Machine& machine,
+                                   const state::ProjectDirectory& project, const JoinFacts& facts,
+                                   Timestamp now) {
+  TRY_ASSIGN(const state::Identity identity, state::load_identity(files, project));
+  const auto last = state::load_rejoined(files, project);
+  if (last && now >= *last && now - *last < rejoined_for_good) {
+    spdlog::warn(
+        "another computer joins with the key of this one, as after its disk was copied: this one gets "
+        "a key of its own");
+    TRY(state::mark_copy(files, project));
+    return part(ways, files, machine, project, facts, now);
   }
-  auto joined = enrol(ways, files, machine, project, code, facts, now);
-  if (!joined.ok()) return transport::why_not_joined(joined.error(), code);
+  auto joined = enrol(ways, files, machine, project, identity.code, facts, before_of(identity), now);
+  if (!joined.ok()) return transport::why_not_joined(joined.error(), identity.code);
+  TRY(state::save_rejoined(files, project, now));
+  return joined;
+}
+
+Result<state::Identity> part(const Ways& ways, io::Files& files, const host::Machine& machine,
+                             const state::ProjectDirectory& project, const JoinFacts& facts, Timestamp now) {
+  TRY_ASSIGN(const state::Identity identity, state::load_identity(files, project));
+  if (const auto own = state::load_or_make_own_key(files, project); !own.ok()) return own.error();
+  Before before = before_of(identity);
+  before.machine.clear();  // this computer's own
+  before.copy_of = identity.host.host;
+  auto joined = enrol(ways, files, machine, project, identity.code, facts, before, now);
+  if (!joined.ok()) return transport::why_not_joined(joined.error(), identity.code);
   return joined;
 }
 

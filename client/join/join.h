@@ -9,7 +9,7 @@
 namespace gleaner::joining {
 
 struct JoinFacts {
-  std::string name;  // empty: the host's name
+  std::string name;  // empty: as it is called already, else this computer's name
   int cores = 0;     // 0: all
   std::string client_version;
   std::optional<protocol::Benchmark> benchmark;
@@ -29,16 +29,28 @@ using transport::Ways;
 // Says good-bye (an unreachable server does not keep anybody) and forgets the membership.
 [[nodiscard]] Status leave(io::HttpClient& http, io::Files& files, const state::ProjectDirectory& project);
 
-// What is known before anything is asked: the identity, or at least the join code of a joining that was begun
-// on a copied disk (confirm_machine() then finishes it). not_found: not joined.
+// What is known before anything is asked: the identity, or at least the join code of a joining that a kill
+// ended (finish_joining() goes on with it). not_found: not joined.
 [[nodiscard]] Result<state::Identity> load_or_pending(const io::Files& files,
                                                       const state::ProjectDirectory& project);
-
-// A copied disk makes a new host: if the machine is not the one that joined, joins again under a new key.
+// Who this host is belongs to its state directory: another name or machine id changes nothing about it.
 // Returns the identity to use.
-[[nodiscard]] Result<state::Identity> confirm_machine(const Ways& ways, io::Files& files,
-                                                      const host::Machine& machine,
-                                                      const state::ProjectDirectory& project,
-                                                      const JoinFacts& facts, Timestamp now);
+[[nodiscard]] Result<state::Identity> finish_joining(const Ways& ways, io::Files& files,
+                                                     const host::Machine& machine,
+                                                     const state::ProjectDirectory& project,
+                                                     const JoinFacts& facts, Timestamp now);
+
+// The server does not know this host (it was restored from a backup, say): joins again with the code that it
+// has, units and results stay. As the same host, by its key; if that did not last for a day, another computer
+// joins with the same key, and this one is a host of its own from then on.
+[[nodiscard]] Result<state::Identity> join_again(const Ways& ways, io::Files& files,
+                                                 const host::Machine& machine,
+                                                 const state::ProjectDirectory& project,
+                                                 const JoinFacts& facts, Timestamp now);
+// This computer is a copy: joins as a host of its own, under a key of its own. REQUIRES: it was marked as one
+// (state::mark_copy), and nothing is left to be delivered under the old number.
+[[nodiscard]] Result<state::Identity> part(const Ways& ways, io::Files& files, const host::Machine& machine,
+                                           const state::ProjectDirectory& project, const JoinFacts& facts,
+                                           Timestamp now);
 
 }  // namespace gleaner::joining

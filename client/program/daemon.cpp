@@ -23,6 +23,7 @@
 #include "client/platform/machine_facts.h"
 #include "client/policy/allowance.h"
 #include "client/program/exit_status.h"
+#include "client/program/late_join.h"
 #include "client/program/preferences_program.h"
 #include "client/program/served_projects.h"
 #include "client/program/state_lock.h"
@@ -85,9 +86,10 @@ enum class End { asked, moved };
 // Until somebody asks for the end, or a project has moved; then until what is finished is delivered or
 // patience is over.
 End loop(engine::Engine& engine, platform::ControlSocket& control, ViewPublisher& viewers,
-         const Signals& signals, const bool& quit, Clock& clock, const std::function<void()>& look_around) {
+         const Signals& signals, const bool& quit, LateJoin& late, Clock& clock,
+         const std::function<void()>& look_around) {
   std::optional<SteadyTime> give_up;
-  bool asked = false;
+  bool asked = false, anew = false;
   SteadyTime trim_at = clock.steady() + trim_interval;
   SteadyTime look_at = clock.steady() + capacity_interval;
   while (true) {
@@ -104,7 +106,8 @@ End loop(engine::Engine& engine, platform::ControlSocket& control, ViewPublisher
       logging::write_counts();
       trim_at = now + trim_interval;
     }
-    Duration patience = engine.wait_time();
+    anew = late.take_joined() || anew || engine.moved();
+    Duration patience = anew && !give_up ? Duration{0} : engine.wait_time();
     if (control.wait_until() != SteadyTime::max()) patience = std::min(patience, control.wait_until() - now);
     if (viewers.wait_until() != SteadyTime::max()) patience = std::min(patience, viewers.wait_until() - now);
     if (give_up) patience = std::min(patience, *give_up - now);
@@ -115,7 +118,7 @@ End loop(engine::Engine& engine, platform::ControlSocket& control, ViewPublisher
     now = clock.steady();
     control.serve(now);
     if (signals.arrived() || quit) asked = true;
-    if ((asked || engine.moved()) && !give_up) {
+    if ((asked || anew) && !give_up) {
       if (asked) ::sd_notify(0, "STOPPING=1");
       spdlog::info("{}: delivering what is finished", asked ? "stopping" : "starting anew");
       engine.stop();
@@ -228,7 +231,7 @@ Result<std::vector<ServedProject>> projects_that_take(const RunOptions& options,
   }
 }
 
-Result<End> serve(const RunOptions& options, const Signals& signals) {
+Result<End> serve(const RunOptions& options, const Signals& signals, LateJoin& late) {
   io::Files& files = io::real_files();
   Clock& clock = system_clock();
   TRY_ASSIGN(const bundle::Unpack unpack, platform::make_unpack(io::real_processes()));
@@ -275,8 +278,8 @@ Result<End> serve(const RunOptions& options, const Signals& signals) {
     spdlog::warn("nothing is shown to viewers: {}", opened.error().message);
   std::vector<engine::Joined> members;
   for (const ServedProject& one : projects)
-    members.push_back(
-        {one.directory, one.identity, one.workers.get(), one.link, one.refused, one.pinned, one.move});
+    members.push_back({one.directory, one.identity, one.workers.get(), one.link, one.refused, one.pinned,
+                       one.move, one.join_again, one.part});
   engine::Engine engine({clock, random, files, *launcher, limiter, *machine, workers, options.state, unpack,
                          settings, activity.get(), &viewers},
                         std::move(members));
@@ -297,11 +300,17 @@ Result<End> serve(const RunOptions& options, const Signals& signals) {
                  std::min<double>(capacity.processors.quota, capacity.processors.cores),
                  capacity.processors.computer_cores, capacity.memory_bytes >> 20);
   };
+  const auto join = [&](const std::string& code, const std::string& name) {
+    joining::JoinFacts of_this = facts;
+    of_this.name = name;
+    return late.begin(workers, options.state, *machine, code, of_this);
+  };
   bool quit = false;
   TRY_ASSIGN(const auto control,
              platform::ControlSocket::listen(
                  options.state.socket(), engine::control_line_bytes_max, [&](std::string_view line) {
-                   const auto outcome = engine::handle_control(engine, line, {reload, options.recent_log});
+                   const auto outcome = engine::handle_control(
+                       engine, line, {reload, options.recent_log, join, [&late] { return late.outcome(); }});
                    quit = quit || outcome.quit;
                    return outcome.reply;
                  }));
@@ -310,7 +319,7 @@ Result<End> serve(const RunOptions& options, const Signals& signals) {
                  one.identity.host.host.value, one.identity.code.base_url(), wanted.owner_settings.cores,
                  options.state.root.string());
   ::sd_notify(0, "READY=1");
-  const End end = loop(engine, *control, viewers, signals, quit, clock, look_around);
+  const End end = loop(engine, *control, viewers, signals, quit, late, clock, look_around);
   const Duration patience = end == End::asked ? std::chrono::milliseconds{200} : stalled_patience;
   bool ended = workers.stop(patience);
   for (const ServedProject& one : projects) ended = one.workers->stop(patience) && ended;
@@ -331,8 +340,10 @@ int run_daemon(const RunOptions& options) {
   ::mallopt(M_MMAP_THRESHOLD, 128 << 10);
   ::mallopt(M_TRIM_THRESHOLD, 256 << 10);
   const Signals signals;
+  LateJoin late;
   while (true) {
-    const auto end = serve(options, signals);
+    late.start_anew();
+    const auto end = serve(options, signals, late);
     if (end.ok() && *end == End::moved) continue;
     if (end.ok()) return exit_ok;
     spdlog::error("{}", end.error().message);

@@ -6,6 +6,7 @@
 #include "client/platform/machine_facts.h"
 #include "client/platform/owner.h"
 #include "client/program/exit_status.h"
+#include "client/program/late_join.h"
 #include "client/program/state_lock.h"
 #include "client/program/version.h"
 #include "client/state/projects.h"
@@ -15,27 +16,6 @@
 
 namespace gleaner::program {
 namespace {
-
-std::string user_agent() {
-  return std::string("gleaner-client/") + version;
-}
-
-// With what this computer knows to be revoked, and the relay that it has joined.
-struct Connection {
-  std::shared_ptr<io::PinnedTlsKey> pinned = std::make_shared<io::PinnedTlsKey>();
-  std::unique_ptr<io::HttpClient> http;
-  std::unique_ptr<io::HttpClient> inquiring = io::make_inquiring_client(user_agent());
-
-  Connection(const protocol::JoinCode& code, const state::ProjectDirectory& project) {
-    auto refused = std::make_shared<io::RefusedTlsKeys>();
-    state::refuse_tls_keys(state::load_revocations(io::real_files(), project, code.root_fingerprint),
-                           refused.get());
-    if (const auto identity = state::load_identity(io::real_files(), project); identity.ok())
-      state::pin_relay(*identity, system_clock().now(), pinned.get());
-    http = io::make_curl_client(transport::vouchers_of(code), user_agent(), {}, std::move(refused), pinned);
-  }
-  [[nodiscard]] joining::Ways ways() const { return {*http, inquiring.get(), pinned.get()}; }
-};
 
 int complain(const Error& error) {
   terminal::print(stderr, "gleaner-client: {}\n", error.message);
@@ -69,9 +49,8 @@ Status leave_one(const state::StateDirectory& state, const state::ProjectNames& 
   const state::ProjectDirectory directory = state.project(project.key);
   const auto identity = state::load_identity(files, directory);
   const Connection connection(identity.ok() ? identity->code : protocol::JoinCode{}, directory);
-  TRY(joining::leave(*connection.http, files, directory));
-  terminal::print("Left the project {}; its data has been removed from {}.\n", project.name,
-                  state.root.string());
+  TRY(joining::leave(connection.http(), files, directory));
+  terminal::print("Left the project {}; its data has been removed from {}.\n", project.name, state.root.string());
   return {};
 }
 
@@ -93,6 +72,14 @@ Status leave(const LeaveCommand& command) {
   return {};
 }
 
+// Another process has the state: a client, which joins, or another of these commands.
+int join_running(const JoinCommand& command, const Error& in_use) {
+  const auto joined = join_by_daemon(command.state, command.code, command.name);
+  if (!joined.ok()) return complain(joined.error().kind == ErrorKind::not_found ? in_use : joined.error());
+  fmt::print("Joined {}. The client that runs here serves it from now on.\n", *joined);
+  return exit_ok;
+}
+
 }  // namespace
 
 int run_join(const JoinCommand& command) {
@@ -108,15 +95,14 @@ int run_join(const JoinCommand& command) {
   if (const std::string told = io::close_to_others(state.root); !told.empty())
     terminal::print(stderr, "gleaner-client: {}\n", told);
   const auto lock = take_state(state);
+  if (!lock.ok() && lock.error().kind == ErrorKind::conflict) return join_running(command, lock.error());
   if (!lock.ok()) return complain(lock.error());
   const state::ProjectDirectory project = state.project(state::project_key(code->root_fingerprint));
   const bool before = state::load_identity(files, project).ok();
-  const Connection connection(*code, project);
   joining::JoinFacts facts;
   facts.name = command.name;
   facts.client_version = version;
-  const auto joined = joining::join(connection.ways(), files, *platform::make_machine(), project, *code,
-                                    facts, system_clock().now());
+  const auto joined = join_with(state, *platform::make_machine(), *code, facts);
   if (!joined.ok()) return complain(joined.error());
   const std::string start =
       owner->empty() ? "gleaner-client run" + (command.named_state ? " --state " + state.root.string() : "")

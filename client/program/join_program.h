@@ -1,4 +1,5 @@
-// `gleaner-client join` and `leave`: no client may run with the state meanwhile.
+// `gleaner-client join`, which tells a client that runs with the state to join, and `leave`, while none may
+// run.
 #pragma once
 
 #include <string>

@@ -73,8 +73,9 @@ Result<Account> account_of(const state::StateDirectory& state, const state::Proj
   const state::ProjectDirectory directory = state.project(project.key);
   TRY_ASSIGN(const state::Identity identity, state::load_identity(files, directory));
   Account account{project, {}};
-  TRY_ASSIGN(account.book,
-             receipts::read_receipts(files, directory, identity.code.root_fingerprint, identity.host.host));
+  std::vector<HostId> hosts = identity.former;
+  hosts.push_back(identity.host.host);
+  TRY_ASSIGN(account.book, receipts::read_receipts(files, directory, identity.code.root_fingerprint, hosts));
   for (const receipts::Receipt& receipt : account.book.receipts)
     if (receipt.verdict == receipts::Verdict::genuine) {
       ++account.genuine;

@@ -28,7 +28,24 @@ Result<state::Identity> confirmed(const state::ProjectDirectory& directory, cons
   io::Files& files = io::real_files();
   TRY_ASSIGN(const state::Identity stored, joining::load_or_pending(files, directory));
   const OwnConnection own(stored, stored.code, agent);
-  return joining::confirm_machine(own.ways(), files, machine, directory, facts, system_clock().now());
+  return joining::finish_joining(own.ways(), files, machine, directory, facts, system_clock().now());
+}
+
+using Join = decltype(&joining::part);
+
+// Under another number, or the same, at the same place.
+state::Move join_anew(Join join, const state::ProjectDirectory& directory, const host::Machine& machine,
+                      const joining::JoinFacts& facts, const std::string& agent) {
+  return [join, directory, &machine, facts, agent]() -> Status {
+    io::Files& files = io::real_files();
+    TRY_ASSIGN(const state::Identity before, state::load_identity(files, directory));
+    const OwnConnection own(before, before.code, agent);
+    TRY_ASSIGN(const state::Identity joined,
+               join(own.ways(), files, machine, directory, facts, system_clock().now()));
+    spdlog::warn("this computer was host {} of {} and is host {} now", before.host.host.value,
+                 transport::place_of(joined.code), joined.host.host.value);
+    return {};
+  };
 }
 
 // As `gleaner-client join CODE` does, with the code that the relay gave for this: the client's units and
@@ -83,6 +100,8 @@ Result<std::vector<ServedProject>> served_projects(const state::StateDirectory& 
         },
         identity->relay ? [agent] { return io::make_inquiring_client(agent); }
                         : transport::ThreadWorkers::MakeClient());
+    served.join_again = join_anew(joining::join_again, directory, machine, facts, agent);
+    served.part = join_anew(joining::part, directory, machine, facts, agent);
     if (identity->relay && identity->code.fallback)
       served.move = [directory, &machine, facts, agent] {
         return move_away(directory, machine, facts, agent);

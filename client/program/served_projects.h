@@ -22,6 +22,7 @@ struct ServedProject {
   std::shared_ptr<io::PinnedTlsKey> pinned = std::make_shared<io::PinnedTlsKey>();
   std::unique_ptr<transport::ThreadWorkers> workers = {};
   state::Move move = {};  // there is a fallback in its join code, and it is under a relay
+  state::Move join_again = {}, part = {};
 };
 
 // Those that were joined, with `machine`, which outlives them; a state directory of a client that knew only

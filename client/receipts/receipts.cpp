@@ -138,7 +138,7 @@ Contribution Receipts::contribution(Timestamp now) const {
 }
 
 Result<ReceiptBook> read_receipts(const io::Files& files, const state::ProjectDirectory& project,
-                                  std::string_view root_fingerprint, HostId host) {
+                                  std::string_view root_fingerprint, const std::vector<HostId>& hosts) {
   ReceiptBook book;
   std::map<Bytes, std::optional<protocol::SignedStatement>> documents;
   const auto document_of = [&](const Bytes& key) -> const std::optional<protocol::SignedStatement>& {
@@ -165,9 +165,12 @@ Result<ReceiptBook> read_receipts(const io::Files& files, const state::ProjectDi
       if (const auto& document = document_of(line->statement.key)) {
         // The key must have been certified when it signed, not today.
         const auto trust = crypto::check_project(*document, root_fingerprint, line->acknowledgement.at);
-        receipt.verdict = trust.ok() && crypto::check_acknowledgement(line->statement, *trust, host).ok()
-                              ? Verdict::genuine
-                              : Verdict::forged;
+        const HostId host = line->acknowledgement.host;
+        const bool ours = std::find(hosts.begin(), hosts.end(), host) != hosts.end();
+        receipt.verdict =
+            ours && trust.ok() && crypto::check_acknowledgement(line->statement, *trust, host).ok()
+                ? Verdict::genuine
+                : Verdict::forged;
       }
       book.receipts.push_back(std::move(receipt));
     });

@@ -68,6 +68,7 @@ struct ReceiptBook {
 };
 [[nodiscard]] Result<ReceiptBook> read_receipts(const io::Files& files,
                                                 const state::ProjectDirectory& project,
-                                                std::string_view root_fingerprint, HostId host);
+                                                std::string_view root_fingerprint,
+                                                const std::vector<HostId>& hosts);
 
 }  // namespace gleaner::receipts

@@ -1,6 +1,8 @@
 #include "client/state/identity.h"
 
+#include <algorithm>
 #include <charconv>
+#include <sstream>
 
 #include "shared/base/limits.h"
 #include "shared/crypto/relay_chain.h"
@@ -21,6 +23,16 @@ Result<std::string> read_secret(const io::Files& files, const io::Path& path) {
 Result<std::string> read_text(const io::Files& files, const io::Path& path) {
   TRY_ASSIGN(std::string text, files.read(path, small_file_bytes_max));
   return text;
+}
+
+std::optional<Timestamp> read_time(const io::Files& files, const io::Path& path) {
+  const auto text = files.read(path, limits::text_length_max);
+  if (!text.ok()) return std::nullopt;
+  std::int64_t at = 0;
+  const char* const end = text->data() + text->size();
+  const auto [rest, fault] = std::from_chars(text->data(), end, at);
+  if (fault != std::errc{} || rest != end || at <= 0) return std::nullopt;
+  return from_microseconds(at);
 }
 
 std::optional<protocol::SignedStatement> read_statement(const io::Files& files, const io::Path& path) {
@@ -58,6 +70,8 @@ Result<Identity> load_identity(const io::Files& files, const ProjectDirectory& p
   identity.relay = read_statement(files, directory / "relay.json");
   identity.revocations = load_revocations(files, project, identity.code.root_fingerprint);
   identity.unheard = load_unheard(files, project);
+  identity.copy = files.exists(directory / "copy");
+  identity.former = load_former(files, project);
   if (const auto why = files.read(directory / "moved", limits::text_length_max); why.ok())
     identity.moved = protocol::clean_line(*why, limits::message_length_max);
   return identity;
@@ -76,6 +90,15 @@ crypto::Revocations load_revocations(const io::Files& files, const ProjectDirect
   return newest;
 }
 
+std::vector<HostId> load_former(const io::Files& files, const ProjectDirectory& project) {
+  std::vector<HostId> hosts;
+  const auto text = files.read(project.identity() / "former", small_file_bytes_max);
+  if (!text.ok()) return hosts;
+  std::istringstream lines(*text);
+  for (std::int64_t number = 0; lines >> number;) hosts.push_back(HostId{number});
+  return hosts;
+}
+
 Status save_revocations(io::Files& files, const ProjectDirectory& project,
                         const crypto::Revocations& revocations) {
   return files.write(project.identity() / "revocations.json", protocol::encode(revocations.statement()),
@@ -86,10 +109,14 @@ Status save_identity(io::Files& files, const ProjectDirectory& project, const Id
   const io::Path directory = project.identity();
   TRY(files.make_directories(directory));
   TRY(files.remove(directory / "host.json"));
-  for (const char* const former : {"revoked", "unheard", "moved"}) TRY(files.remove(directory / former));
+  for (const char* const former : {"revoked", "unheard", "moved", "copy"})
+    TRY(files.remove(directory / former));
   TRY(files.write(directory / "join-code", protocol::to_text(identity.code), io::Mode::secret));
   TRY(files.write(directory / "machine", identity.machine, io::Mode::secret));
   TRY(files.write(directory / "name", identity.name, io::Mode::secret));
+  std::string former;
+  for (const HostId host : identity.former) former += std::to_string(host.value) + "\n";
+  if (!former.empty()) TRY(files.write(directory / "former", former, io::Mode::secret));
   if (identity.revocations.number() > 0) TRY(save_revocations(files, project, identity.revocations));
   if (identity.project) TRY(save_document(files, project, *identity.project));
   if (identity.relay)
@@ -110,13 +137,7 @@ Status save_relay(io::Files& files, const ProjectDirectory& project,
 }
 
 std::optional<Timestamp> load_unheard(const io::Files& files, const ProjectDirectory& project) {
-  const auto text = files.read(project.identity() / "unheard", limits::text_length_max);
-  if (!text.ok()) return std::nullopt;
-  std::int64_t since = 0;
-  const char* const end = text->data() + text->size();
-  const auto [rest, fault] = std::from_chars(text->data(), end, since);
-  if (fault != std::errc{} || rest != end || since <= 0) return std::nullopt;
-  return from_microseconds(since);
+  return read_time(files, project.identity() / "unheard");
 }
 
 Status save_unheard(io::Files& files, const ProjectDirectory& project, std::optional<Timestamp> since) {
@@ -154,6 +175,28 @@ void refuse_tls_keys(const crypto::Revocations& revocations, io::RefusedTlsKeys*
 Status mark_revoked(io::Files& files, const ProjectDirectory& project) {
   return files.write(project.identity() / "revoked", "the server no longer accepts this host\n",
                      io::Mode::secret);
+}
+
+Status mark_copy(io::Files& files, const ProjectDirectory& project) {
+  TRY_ASSIGN(const crypto::PrivateKey shared, load_or_make_key(files, project));
+  return files.write(project.identity() / "copy", to_hex(shared.public_key()), io::Mode::secret);
+}
+
+Result<crypto::PrivateKey> load_or_make_own_key(io::Files& files, const ProjectDirectory& project) {
+  TRY_ASSIGN(const std::string shared, read_text(files, project.identity() / "copy"));
+  TRY_ASSIGN(crypto::PrivateKey key, load_or_make_key(files, project));
+  if (to_hex(key.public_key()) != shared) return key;
+  key = crypto::PrivateKey::generate();
+  TRY(keep_key(files, project, key));
+  return key;
+}
+
+std::optional<Timestamp> load_rejoined(const io::Files& files, const ProjectDirectory& project) {
+  return read_time(files, project.identity() / "rejoined");
+}
+
+Status save_rejoined(io::Files& files, const ProjectDirectory& project, Timestamp at) {
+  return files.write(project.identity() / "rejoined", std::to_string(to_microseconds(at)), io::Mode::secret);
 }
 
 Status forget_membership(io::Files& files, const ProjectDirectory& project) {

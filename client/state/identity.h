@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "client/state/state_directory.h"
 #include "shared/crypto/keys.h"
@@ -18,7 +19,8 @@ namespace gleaner::state {
 struct Identity {
   protocol::JoinCode code;
   protocol::EnrolReply host;
-  std::string machine;  // digest when it joined
+  // Digest when it joined: a part of who this host is, whatever this computer is called or made of later.
+  std::string machine;
   std::string name;
   std::optional<protocol::SignedStatement> project;  // as last fetched; to be checked before use
   bool revoked = false;                              // the server said so; only joining again helps
@@ -27,6 +29,8 @@ struct Identity {
   std::optional<protocol::SignedStatement> relay = {};
   std::optional<Timestamp> unheard = {};  // since when the relay has not answered
   std::string moved = {};                 // why it is not under a relay any more, in a sentence
+  bool copy = false;                      // another computer uses this identity: this one is to part from it
+  std::vector<HostId> former = {};        // numbers that it had before, the oldest first
 
   // As its document says, which is checked elsewhere; the server's address while there is none.
   [[nodiscard]] std::string project_name() const;
@@ -55,6 +59,8 @@ using Move = std::function<Status()>;
 [[nodiscard]] HostId relay_of(const Identity& identity);
 // Connections take the relay's TLS key from now on, if document and certificate hold; null: there are none.
 void pin_relay(const Identity& identity, Timestamp now, io::PinnedTlsKey* pinned);
+// The numbers that it had before; what is damaged is as good as none.
+[[nodiscard]] std::vector<HostId> load_former(const io::Files& files, const ProjectDirectory& project);
 // The newest list that is on the disk; one that is damaged is as good as none (the next document brings it).
 [[nodiscard]] crypto::Revocations load_revocations(const io::Files& files, const ProjectDirectory& project,
                                                    std::string_view root_fingerprint);
@@ -64,6 +70,15 @@ void pin_relay(const Identity& identity, Timestamp now, io::PinnedTlsKey* pinned
 // Connections obey the list from now on; null: there are none.
 void refuse_tls_keys(const crypto::Revocations& revocations, io::RefusedTlsKeys* refused);
 [[nodiscard]] Status mark_revoked(io::Files& files, const ProjectDirectory& project);
+// The server says that two computers use this identity, and that this one is the copy. Until it has joined
+// under a number of its own.
+[[nodiscard]] Status mark_copy(io::Files& files, const ProjectDirectory& project);
+// The key of a copy, which is to be nobody else's: made once, however often joining with it is tried.
+[[nodiscard]] Result<crypto::PrivateKey> load_or_make_own_key(io::Files& files,
+                                                              const ProjectDirectory& project);
+// When it joined again by itself, last; absent: it never did.
+[[nodiscard]] std::optional<Timestamp> load_rejoined(const io::Files& files, const ProjectDirectory& project);
+[[nodiscard]] Status save_rejoined(io::Files& files, const ProjectDirectory& project, Timestamp at);
 // Leaves nothing of the membership: identity, units, results that were not delivered, caches. At once, by a
 // renaming: what a kill leaves of it is gone at the next start (migrate_state()).
 [[nodiscard]] Status forget_membership(io::Files& files, const ProjectDirectory& project);

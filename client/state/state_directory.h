@@ -17,7 +17,9 @@ namespace gleaner::state {
 //   identity/       join-code, host.key, host.json (EnrolReply: present = joined), machine, name,
 //                   project.json, relay.json (RelayCertificate, if the server is a relay),
 //                   revocations.json (the newest list ever seen), revoked, unheard (since when the relay
-//                   has not answered, in microseconds), moved (why it is served by another place now)
+//                   has not answered, in microseconds), moved (why it is served by another place now),
+//                   copy (another computer uses this identity: the key that both have), former (numbers that
+//                   this host had before), rejoined (when it joined again by itself, in microseconds)
 //   units/ID/       grant.json as received, lease.json (what stands behind a relay's), journal (journal.h),
 //                   segment-BEGIN-END (a cut too large to piggyback)
 //   blobs/          DIGEST, DIGEST.partial

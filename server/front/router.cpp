@@ -244,7 +244,8 @@ void Router::tell(const AskedPtr& asked, Kind kind, const Bytes& call) {
 }
 
 void Router::refuse(const AskedPtr& asked, const Error& error) {
-  if (error.kind == ErrorKind::unauthorized || error.kind == ErrorKind::banned)
+  if (error.kind == ErrorKind::unauthorized || error.kind == ErrorKind::forbidden ||
+      error.kind == ErrorKind::banned)
     visitors_.forget(asked->digest);
   const bool check_again = error.kind == ErrorKind::conflict;  // another problem or stage than was thought
   if (check_again) return pass(asked);

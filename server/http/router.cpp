@@ -97,7 +97,7 @@ void Router::public_operation(const Request& request, const Reply& reply) {
 void Router::blob_operation(const Request& request, const Reply& reply) {
   auto who = service_.enrolment().visitor(bearer_token(request), request.network);
   if (!who.ok()) {
-    if (who.error().kind == ErrorKind::banned) return refuse(request, who.error(), reply);
+    if (who.error().kind != ErrorKind::unauthorized) return refuse(request, who.error(), reply);
     const auto admin = admit(request, split_path(request.path));
     if (!admin.ok()) {
       if (admin.error().kind != ErrorKind::unauthorized) return reply(error_response(admin.error()));

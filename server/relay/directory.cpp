@@ -16,6 +16,7 @@ constexpr auto tls_valid = std::chrono::hours{24} * 36'500;
 constexpr auto clock_forgiven = std::chrono::hours{24};
 
 constexpr const char* joined_file = "host.json";
+constexpr const char* copy_file = "copy";
 
 Result<std::string> read_secret(const io::Files& files, const io::Path& path) {
   TRY_ASSIGN(std::string text, io::read_secret_file(files, path, service::key_file_bytes_max));
@@ -146,6 +147,19 @@ Status save_membership(io::Files& files, const RelayDirectory& directory, const 
   return files.write(parent / joined_file,
                      protocol::encode(protocol::EnrolReply{membership.host, membership.token, {}}),
                      io::Mode::secret);
+}
+
+Status mark_copy(io::Files& files, const RelayDirectory& directory) {
+  return files.write(directory.parent() / copy_file, "another relay has this one's identity\n",
+                     io::Mode::secret);
+}
+
+Status check_no_copy(const io::Files& files, const RelayDirectory& directory) {
+  if (!files.exists(directory.parent() / copy_file)) return {};
+  return Error{ErrorKind::conflict,
+               "another relay runs with the identity of this one, as after its directory was copied, and the "
+               "project serves that one: `gleaner-relay leave --force` here, then join with a new code of "
+               "`gleaner-admin relay allow`"};
 }
 
 Status forget_membership(io::Files& files, const RelayDirectory& directory) {

@@ -65,6 +65,10 @@ struct Membership {
 // The statements and the list alone, as they are renewed.
 [[nodiscard]] Status save_statements(io::Files& files, const RelayDirectory& directory,
                                      const Membership& membership);
+// Another relay runs with this one's identity, and the project serves that one: this one does not run again.
+[[nodiscard]] Status mark_copy(io::Files& files, const RelayDirectory& directory);
+// conflict: it is marked as a copy, and what to do.
+[[nodiscard]] Status check_no_copy(const io::Files& files, const RelayDirectory& directory);
 // Nothing of the membership stays: identity, store, blobs. Keys and settings do, for another joining.
 [[nodiscard]] Status forget_membership(io::Files& files, const RelayDirectory& directory);
 

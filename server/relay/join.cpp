@@ -83,6 +83,7 @@ Result<Membership> join(const transport::Ways& ways, io::Files& files, const Rel
                         Timestamp now) {
   const auto present = load_membership(files, directory);
   if (!present.ok() && present.error().kind != ErrorKind::not_found) return present.error();
+  TRY(check_no_copy(files, directory));
   if (present.ok() && present->code.root_fingerprint != code.root_fingerprint)
     return Error{ErrorKind::conflict,
                  "this relay has joined the project at " + transport::place_of(present->code) +
@@ -96,6 +97,11 @@ Result<Membership> join(const transport::Ways& ways, io::Files& files, const Rel
 Status leave(io::HttpClient& http, io::Files& files, const RelayDirectory& directory,
              const std::function<void(const std::string&)>& warn) {
   TRY_ASSIGN(const Membership membership, load_membership(files, directory));
+  if (!check_no_copy(files, directory).ok()) {
+    // The other one stays, and this one is to be nobody again.
+    TRY(files.remove(directory.host_key()));
+    return forget_membership(files, directory);
+  }
   const transport::Server server{membership.code.base_url(), membership.token};
   const transport::Answer answer =
       transport::call(http, server, transport::json_request(server, "/v1/leave", R"({"version":1})"));

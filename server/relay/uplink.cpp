@@ -31,12 +31,22 @@ constexpr std::int64_t message_bytes_max =
 // What is larger is not expected to fit a message, however well it packs.
 constexpr std::int64_t tried_bytes_max = 16 * limits::inline_segment_bytes_max;
 
+// Of this run (policy/instances.h).
+protocol::Instance new_instance() {
+  std::int64_t id = 0;
+  for (const char byte : crypto::random_secret(6)) id = id << 8 | static_cast<unsigned char>(byte);
+  return {std::max<std::int64_t>(1, id), 0};
+}
+
 }  // namespace
 
-Uplink::Uplink(service::Service& service, ParentCalls& parent, Bytes root_fingerprint)
+Uplink::Uplink(service::Service& service, ParentCalls& parent, Bytes root_fingerprint,
+               std::function<void()> copied)
     : service_(service),
       parent_(parent),
       root_fingerprint_(std::move(root_fingerprint)),
+      copied_(std::move(copied)),
+      instance_(new_instance()),
       carrier_(parent),
       random_(std::random_device{}()) {}
 
@@ -140,11 +150,18 @@ void Uplink::tell_failures(std::vector<protocol::FailureReport> failures) {
 
 Status Uplink::exchange(service::UpMessage& message) {
   add_bytes(message);
+  ++instance_.sequence;
+  message.request.instance = instance_;
   const auto request =
       transport::json_request(parent_.server(), "/v1/work", protocol::encode(message.request));
   for (auto& commit : message.request.commits) commit.data.reset();
   TRY_ASSIGN(auto reply,
              transport::understand<protocol::WorkReply>(transport::call(*http_, parent_.server(), request)));
+  if (reply.instance == protocol::InstanceOrder::renew) instance_ = new_instance();
+  if (reply.instance == protocol::InstanceOrder::part) {
+    if (!stopping_.exchange(true)) copied_();
+    return Error{ErrorKind::conflict, "the parent serves another relay with this one's identity"};
+  }
   parent_.heard(reply.revocations.value_or(0));
   TRY(check_answers(reply));
   TRY_ASSIGN(auto leases, service::read_leases(reply));

@@ -22,8 +22,10 @@ namespace gleaner::relay {
 
 class Uplink {
  public:
-  // Both must outlive it. `root_fingerprint`: of the project's root key.
-  Uplink(service::Service& service, ParentCalls& parent, Bytes root_fingerprint);
+  // Both must outlive it. `root_fingerprint`: of the project's root key. `copied`: the parent serves another
+  // relay with this one's identity; called once, on the uplink's thread, and nothing more is said.
+  Uplink(service::Service& service, ParentCalls& parent, Bytes root_fingerprint,
+         std::function<void()> copied);
   ~Uplink();  // stop()
   void start();
   // A call that is under way is waited for.
@@ -52,6 +54,8 @@ class Uplink {
   service::Service& service_;
   ParentCalls& parent_;
   const Bytes root_fingerprint_;
+  const std::function<void()> copied_;
+  protocol::Instance instance_;
   std::unique_ptr<io::HttpClient> http_;
   ResultCarrier carrier_;
   Random random_;

@@ -99,6 +99,32 @@ std::string read_delivery(const Transaction& tx, HostId deliverer, const protoco
   return revoked ? named + " is revoked: nothing of it is taken" : "";
 }
 
+// A host brings what the project gave it under another number. Whether that is signed is still to be checked,
+// if it matters: of a unit that is known here. Why it is refused, or nothing.
+std::string read_own(const Transaction& tx, HostId deliverer, PreparedCommit& prepared) {
+  protocol::CommitRequest& request = prepared.request;
+  const auto grant = crypto::read_grant(request.given->grant);
+  if (!grant.ok()) return grant.error().message;
+  if (grant->unit != request.unit || request.range.empty() || request.range.begin < grant->range.begin ||
+      request.range.end > grant->range.end)
+    return "the project gave something else to this host";
+  policy::Unit unit;
+  unit.id = unit.group = grant->unit;
+  unit.host = deliverer;
+  unit.state = policy::UnitState::cancelled;
+  unit.range = grant->range;
+  unit.committed = unit.finished = request.range.begin;
+  unit.issued = grant->issued_at;
+  unit.last_contact = unit.deadline = unit.closed = tx.now;
+  unit.reason = "given before this server was restored from a backup";
+  prepared.adopted = std::move(unit);
+  prepared.problem = grant->problem;
+  prepared.stage = grant->stage;
+  prepared.given = Given{std::move(*request.given), tx.model.revocations};
+  request.given.reset();
+  return {};
+}
+
 // A host brings itself what its relay gave it: as if that relay's lease of the project brought it, which is
 // `prepared.request.unit` from now on. Whether all of it is signed is still to be checked. Why it is refused,
 // or nothing.
@@ -106,6 +132,7 @@ std::string read_given(const Transaction& tx, HostId deliverer, PreparedCommit& 
   protocol::CommitRequest& request = prepared.request;
   if (!request.given) return {};
   const protocol::GivenUnit& unit = *request.given;
+  if (unit.grant.type == protocol::StatementType::grant) return read_own(tx, deliverer, prepared);
   if (!prepared.computed || prepared.computed->host != deliverer)
     return "a relay's unit is brought by the host that signed its result";
   const auto part = crypto::read_relayed_grant(unit.grant, unit.lease);
@@ -136,6 +163,18 @@ void settle_place(const Transaction& tx, HostId host, const Problem& problem, Co
   prepared.stage = problem.row.stage;
   place.item_bytes_max = problem.manifest.item_bytes;
   place.manager = manager_setup(tx.model, problem);
+}
+
+// Of a unit that is not known here, what its stage may still want.
+void adopt_place(const Transaction& tx, CommitPlace& place) {
+  PreparedCommit& prepared = place.prepared;
+  const auto found = tx.model.problems.find(prepared.problem);
+  if (found == tx.model.problems.end() || !found->second.stage || found->second.row.stage != prepared.stage) {
+    prepared.refusal = "the problem needs no more results of this stage";
+    return;
+  }
+  place.item_bytes_max = found->second.manifest.item_bytes;
+  place.manager = manager_setup(tx.model, found->second);
 }
 
 // The host that computed it: `deliverer`, or one under that.
@@ -184,6 +223,7 @@ Status apply_commit(Transaction& tx, Host& deliverer, const PreparedCommit& prep
   if (acknowledgement.reason.empty()) {
     Problem& problem = found->second;
     policy::Changes changes;
+    if (prepared.adopted) problem.stage->remember(*prepared.adopted, tx.now);
     // Of a lease it is a part, whose last item says nothing of the lease.
     const auto outcome =
         problem.stage->commit(prepared.holder.value_or(deliverer.row.id), request.unit, request.range,
@@ -291,6 +331,11 @@ Result<CommitPlace> find_place(Transaction& tx, HostId host, protocol::CommitReq
     return place;
   }
   TRY_ASSIGN(const auto unit, tx.store.unit(r.unit));
+  if (!unit && prepared.adopted) {
+    adopt_place(tx, place);
+    return place;
+  }
+  prepared.adopted.reset();
   if (!unit || unit->unit.host != holder) {
     prepared.refusal = "this server never gave unit " + std::to_string(r.unit.value) + " to " +
                        (prepared.holder ? "that relay" : "this host");
@@ -318,7 +363,7 @@ Status take_checked(Transaction& tx, HostId host, std::vector<PreparedCommit> ch
     PreparedCommit& found = place.prepared;
     if (found.answer || !found.refusal.empty()) {
       commit = std::move(found);
-    } else if (found.problem != commit.problem || found.stage != commit.stage) {
+    } else if (found.adopted || found.problem != commit.problem || found.stage != commit.stage) {
       commits = Error{ErrorKind::conflict, "a segment was checked as one of another problem or stage"};
       return {};
     }

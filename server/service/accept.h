@@ -43,6 +43,9 @@ struct PreparedCommit {
   std::optional<Computed> computed = {};            // absent: the host that delivers it did
   std::optional<HostId> holder = {};                // of the unit; absent: who delivers it
   std::optional<Given> given = {};
+  // The unit is not known here, as after a restore from a backup, and this host says that the project gave it
+  // to it, under another number: what it is to be here from then on.
+  std::optional<policy::Unit> adopted = {};
   ProblemId problem;
   int stage = 0;
   bool enough = false;                      // the manager needs no further items

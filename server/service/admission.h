@@ -16,8 +16,8 @@ enum class Joining { host, relay };
 // banned: why not, as its owner is told.
 [[nodiscard]] Result<const storage::CodeRow*> admit(const Model& model, const Bytes& secret, Joining kind,
                                                     const Bytes& host_key, const Host* known, Timestamp now);
-// The host with this key on this machine; null: none. The same key on another machine is a cloned disk: a new
-// host.
+// The host with this key on this machine; null: none. The same key on another machine is another host: a
+// copied disk of a client of before, which joined anew by itself.
 [[nodiscard]] const Host* known_host(const Model& model, const Bytes& host_key, const std::string& machine);
 // banned, forbidden: nobody with this key may join, as its owner is told.
 [[nodiscard]] Status check_key(const Model& model, const Bytes& host_key, Timestamp now);

@@ -139,18 +139,33 @@ void Commits::check_computed(PreparedCommit& prepared) const {
 std::string Commits::check_given(const Given& given, HostId host) const {
   const auto part = crypto::read_relayed_grant(given.unit.grant, given.unit.lease);
   if (!part.ok()) return part.error().message;
+  const auto checked = crypto::check_relayed_grant(given.unit.grant, given.unit.lease,
+                                                   trust_of(given.revocations), host, part->issued_at);
+  return checked.ok() ? std::string() : checked.error().message;
+}
+
+crypto::ProjectTrust Commits::trust_of(const crypto::Revocations& revocations) const {
   protocol::ProjectDocument document;
   document.work_certificate = secrets_.work_certificate;
   document.former_work_certificates = secrets_.former_work_certificates;
-  const crypto::ProjectTrust trust{secrets_.project, secrets_.root_key, secrets_.work_key.public_key(),
-                                   std::move(document), given.revocations};
-  const auto checked =
-      crypto::check_relayed_grant(given.unit.grant, given.unit.lease, trust, host, part->issued_at);
-  return checked.ok() ? std::string() : checked.error().message;
+  return {secrets_.project, secrets_.root_key, secrets_.work_key.public_key(), std::move(document),
+          revocations};
+}
+
+// Whoever it was given to: that is not known here any more.
+void Commits::check_adopted(PreparedCommit& prepared) const {
+  if (!prepared.adopted || prepared.answer || !prepared.refusal.empty()) return;
+  const auto& statement = prepared.given->unit.grant;
+  const auto grant = crypto::read_grant(statement);
+  const auto checked = grant.ok() ? crypto::check_grant(statement, trust_of(prepared.given->revocations),
+                                                        grant->host, grant->issued_at)
+                                  : grant;
+  if (!checked.ok()) prepared.refusal = checked.error().message;
 }
 
 void Commits::check(HostId host, CommitPlace place, Prepared then) {
   check_computed(place.prepared);
+  check_adopted(place.prepared);
   check_.check(std::move(place),
                [this, host, then = std::move(then)](Result<SegmentCheck::Checked> checked) mutable {
                  if (!checked.ok()) return then(checked.error());

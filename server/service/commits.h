@@ -12,6 +12,7 @@
 #include "server/service/kernel.h"
 #include "server/service/segment_check.h"
 #include "server/service/upload_accounts.h"
+#include "shared/crypto/statements.h"
 
 namespace gleaner::service {
 
@@ -43,6 +44,9 @@ class Commits {
   void check_computed(PreparedCommit& prepared) const;
   // Why it is not what a relay gave to that host; empty: it is.
   [[nodiscard]] std::string check_given(const Given& given, HostId host) const;
+  // Refuses what this host brings of a unit that is not known here and that the project never signed.
+  void check_adopted(PreparedCommit& prepared) const;
+  [[nodiscard]] crypto::ProjectTrust trust_of(const crypto::Revocations& revocations) const;
   // What segment_check.h says of it; then large bytes become a blob.
   void check(HostId host, CommitPlace place, Prepared then);
   // The same, where it may wait for an object store on threads that others do not need.

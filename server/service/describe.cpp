@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "server/service/copies.h"
 #include "server/service/error_groups.h"
 #include "server/service/fleet_now.h"
 #include "server/service/waiting.h"
@@ -263,6 +264,8 @@ protocol::HostInfo describe(const Model& model, const Host& host, Timestamp now)
     if (info.trust < 0 || right < info.trust) info.trust = right;
   }
   if (std::string held = held_back(model, host, now); !held.empty()) info.state_reason = std::move(held);
+  if (std::string copied = copied_text(model, host, now); !copied.empty())
+    info.state_reason = std::move(copied);
   return info;
 }
 

@@ -75,6 +75,12 @@ struct DropToken {
   Bytes digest;
 };
 
+// Its host is not served any more.
+struct RefuseToken {
+  Bytes digest;
+  std::string why;
+};
+
 // From now on the administrator's token is so.
 struct PutAdminToken {
   storage::TokenRow row;
@@ -115,9 +121,9 @@ struct LogLine {
 }  // namespace effect
 
 using Effect = std::variant<effect::Plan, effect::Combine, effect::Review, effect::Map, effect::EndManager,
-                            effect::AdmitToken, effect::DropToken, effect::PutAdminToken, effect::SetBans,
-                            effect::RemoveFile, effect::Announce, effect::PublishRevocations, effect::Reload,
-                            effect::SettleDecisions, effect::LogLine>;
+                            effect::AdmitToken, effect::DropToken, effect::RefuseToken, effect::PutAdminToken,
+                            effect::SetBans, effect::RemoveFile, effect::Announce, effect::PublishRevocations,
+                            effect::Reload, effect::SettleDecisions, effect::LogLine>;
 
 class Effects {
  public:

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "server/service/admission.h"
+#include "server/service/copies.h"
 #include "server/service/describe.h"
 #include "server/service/joined.h"
 #include "server/service/put_out.h"
@@ -43,6 +44,7 @@ Status take_host(Transaction& tx, const protocol::EnrolRequest& request, const E
   row.relay = HostId{};
   row.proved_at = proof.asked_at;  // what it said to relays before this counts no more
   TRY(store_joined(tx, row, known));
+  if (request.copy_of) note_parted(tx, row, *request.copy_of);
   tx.effects.add(effect::AdmitToken{row.token_digest, row.id, is_proven(row)});
   tx.effects.info(fmt::format("{} {} ({}) {} with the code {}: {} cores, {}",
                               row.children > 0 ? "relay" : "host", row.id.value, row.name,
@@ -65,9 +67,7 @@ Result<Load::Visitor> Enrolment::visitor(std::string_view token, const std::stri
   if (const auto known = tokens_.find(digest))
     return Load::Visitor{known->proven ? Caller::proven : Caller::stranger, network, known->host};
   TRY(bans_.check_token(digest, kernel_.clock().now()));
-  return Error{
-      ErrorKind::unauthorized,
-      "this host is not known here, or was revoked: join again with a join code from the administrator"};
+  return tokens_.why_not(digest);
 }
 
 protocol::SignedStatement Enrolment::project() {

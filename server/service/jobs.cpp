@@ -161,6 +161,10 @@ void Jobs::perform(const effect::DropToken& token) {
   tokens_.drop(token.digest);
 }
 
+void Jobs::perform(const effect::RefuseToken& token) {
+  tokens_.refuse(token.digest, token.why);
+}
+
 void Jobs::perform(const effect::PutAdminToken& token) {
   admin_tokens_.put(token.row);
 }

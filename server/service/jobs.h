@@ -43,6 +43,7 @@ class Jobs {
   void perform(const effect::EndManager& end);
   void perform(const effect::AdmitToken& token);
   void perform(const effect::DropToken& token);
+  void perform(const effect::RefuseToken& token);
   void perform(const effect::PutAdminToken& token);
   void perform(const effect::SetBans& bans);
   void perform(const effect::RemoveFile& file);

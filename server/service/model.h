@@ -17,6 +17,7 @@
 
 #include "server/policy/blame.h"
 #include "server/policy/dispatch/dispatch.h"
+#include "server/policy/instances.h"
 #include "server/policy/outlook/outlook.h"
 #include "server/policy/trust/audits.h"
 #include "server/policy/trust/parties.h"
@@ -95,6 +96,7 @@ struct Host {
   UnitSet units;                                 // open ones
   int cores_offered = 0;                         // of its last request for work since the start; 0: none yet
   std::optional<protocol::ItemBytes> item = {};  // a relay, as it said last
+  policy::Instances instances = {};              // that spoke lately
 
   // That its owner lets it use, as far as is known.
   [[nodiscard]] int usable_cores() const {
@@ -149,6 +151,8 @@ struct Model {
   std::map<HostId, std::set<HostId>> put_out;
   bool acts_head_known = false;            // no act was added since the ticker looked it up
   std::map<HostId, std::string> troubles;  // of relays that cannot work, as they say themselves
+  // Whose identity two programs used since the start, and who of them joined as a host of its own.
+  std::map<HostId, std::vector<HostId>> copied;
   Underway underway;
   std::unique_ptr<Upstream> upstream;  // of a relay; null: this is the project's server
 };

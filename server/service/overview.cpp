@@ -9,6 +9,7 @@
 #include "server/policy/certificates.h"
 #include "server/service/certified.h"
 #include "server/service/codes.h"
+#include "server/service/copies.h"
 #include "server/service/describe.h"
 #include "server/service/error_groups.h"
 #include "server/service/revocations.h"
@@ -31,6 +32,7 @@ protocol::ServerStatus status_of(const Transaction& tx) {
   status.open_units = static_cast<std::int64_t>(tx.model.open_units.size());
   for (const auto& [id, problem] : tx.model.problems)
     if (problem.row.finished_at == Timestamp{}) ++status.problems_open;
+  status.warnings = copy_warnings(tx.model, tx.now);
   for (const auto& [id, trouble] : tx.model.troubles)
     if (const auto host = tx.model.hosts.find(id);
         host != tx.model.hosts.end() && host->second.row.state == protocol::HostState::active)

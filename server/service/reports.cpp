@@ -179,7 +179,7 @@ Status end_host(Transaction& tx, Host& host, protocol::HostState state, const st
   tx.model.dispatch->drop_host(host.row.id, tx.now);
   TRY(tx.store.update_host(host.row));
   tx.model.index.put(host.row);
-  tx.effects.add(effect::DropToken{host.row.token_digest});
+  tx.effects.add(effect::RefuseToken{host.row.token_digest, host.row.state_reason});
   tx.effects.add(effect::Announce{});
   return {};
 }

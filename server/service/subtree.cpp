@@ -8,6 +8,7 @@
 
 #include "server/service/admission.h"
 #include "server/service/codes.h"
+#include "server/service/copies.h"
 #include "server/service/enrolment_proof.h"
 #include "server/service/joined.h"
 #include "server/service/relays.h"
@@ -75,6 +76,7 @@ Status make_room(Transaction& tx, const Admitted& host) {
     Host& other = tx.model.hosts.at(same->row.id);
     other.row.state_reason = fmt::format("the project knows it as host {} now", host.reply.host.value);
     TRY(end_host(tx, other, protocol::HostState::left, "the host has another number now"));
+    tx.effects.add(effect::DropToken{other.row.token_digest});  // it may not have had the reply yet
   }
   const auto found = tx.model.hosts.find(host.reply.host);
   if (found == tx.model.hosts.end() || found->second.row.state != protocol::HostState::active) return {};
@@ -109,6 +111,7 @@ Status store_admitted(Transaction& tx, const Admitted& host) {
   row.token_digest = host.token_digest;
   TRY(store_joined(tx, row, known));
   TRY(forget_departure(tx, row.id));
+  if (host.request.copy_of) note_parted(tx, row, *host.request.copy_of);
   tx.effects.info(fmt::format(
       "{} {} ({}) {}{}", row.children > 0 ? "relay" : "host", row.id.value, row.name,
       known != nullptr ? "joined again" : "joined",

@@ -5,12 +5,14 @@
 #include <cmath>
 #include <iterator>
 
+#include "server/service/copies.h"
 #include "server/service/dispatch.h"
 #include "server/service/failures.h"
 #include "server/service/put_out.h"
 #include "server/service/relays.h"
 #include "server/service/reports.h"
 #include "server/service/service_order.h"
+#include "server/service/tokens.h"
 #include "server/service/upstream_results.h"
 #include "shared/base/limits.h"
 #include "shared/crypto/relay_chain.h"
@@ -65,10 +67,19 @@ Status decide_work(Transaction& tx, HostId id, const protocol::WorkRequest& requ
                    const std::vector<PreparedCommit>& commits, Result<WorkOutcome>& result) {
   const auto found = tx.model.hosts.find(id);
   if (found == tx.model.hosts.end() || found->second.row.state != protocol::HostState::active) {
-    result = Error{ErrorKind::unauthorized, "this host was revoked: join again"};
+    result = no_longer_here(found == tx.model.hosts.end() ? std::nullopt
+                                                          : std::optional(found->second.row.state_reason));
     return {};
   }
   Host& host = found->second;
+  const policy::Heard heard = hear_instance(tx, host, request.instance);
+  if (heard == policy::Heard::copy && host.row.children > 0) {
+    // Whatever it says of leases is of the same ones that the other relay speaks of.
+    WorkOutcome parts;
+    parts.reply.instance = order_of(heard);
+    result = std::move(parts);
+    return {};
+  }
   host.cores_offered = request.cores;
   if (request.relay && request.relay->item) host.item = request.relay->item;
   WorkOutcome outcome;
@@ -81,9 +92,14 @@ Status decide_work(Transaction& tx, HostId id, const protocol::WorkRequest& requ
   TRY(touch_host(tx, host));
   TRY(note_speed(tx, host, request.benchmark, request.speeds));
   TRY(note_below(tx, host, request));
-  TRY(give_back_unknown(tx, host, request));
-  TRY(take_reports(tx, id, request.units, outcome.reply.units));
-  TRY(hand_out(tx, host, request, outcome));
+  // What this program does not hold the other one may.
+  if (heard == policy::Heard::well || heard == policy::Heard::again)
+    TRY(give_back_unknown(tx, host, request));
+  if (heard != policy::Heard::copy) {
+    TRY(take_reports(tx, id, request.units, outcome.reply.units));
+    TRY(hand_out(tx, host, request, outcome));
+  }
+  outcome.reply.instance = order_of(heard);
   outcome.reply.interval_seconds = heartbeat_interval(tx, host);
   outcome.reply.slowest_performance = tx.model.index.slowest();
   if (tx.model.revocations.number() > 0) outcome.reply.revocations = tx.model.revocations.number();
@@ -102,12 +118,14 @@ Status take_heartbeat(Transaction& tx, HostId id, protocol::HeartbeatRequest req
                       Result<protocol::HeartbeatReply>& result) {
   const auto found = tx.model.hosts.find(id);
   if (found == tx.model.hosts.end()) {
-    result = Error{ErrorKind::unauthorized, "this host is not known: join again"};
+    result = no_longer_here(std::nullopt);
     return {};
   }
   TRY(touch_host(tx, found->second));
   protocol::HeartbeatReply reply;
-  TRY(take_reports(tx, id, request.units, reply.units));
+  const policy::Heard heard = hear_instance(tx, found->second, request.instance);
+  reply.instance = order_of(heard);
+  if (heard != policy::Heard::copy) TRY(take_reports(tx, id, request.units, reply.units));
   if (request.saved) keep_saved(tx, found->second, *request.saved);
   reply.interval_seconds = heartbeat_interval(tx, found->second);
   reply.stages = stages_for(tx, found->second);

@@ -117,6 +117,8 @@ inline constexpr int count_of<RunState> = 3;
 template <>
 inline constexpr int count_of<UnitAction> = 3;
 template <>
+inline constexpr int count_of<InstanceOrder> = 2;
+template <>
 inline constexpr int count_of<FailureKind> = 8;
 template <>
 inline constexpr int count_of<ProblemState> = 7;

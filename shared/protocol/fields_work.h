@@ -45,6 +45,7 @@ void visit(Archive& archive, Of<Archive, EnrolRequest>& message) {
   archive("benchmark", message.benchmark);
   archive("relay", message.relay);
   archive("proof", message.proof);
+  archive("copy_of", message.copy_of);
 }
 
 template <>
@@ -124,11 +125,20 @@ void visit(Archive& archive, Of<Archive, SavedItem>& message) {
 }
 
 template <>
+inline constexpr const char* title<Instance> = "instance";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, Instance>& message) {
+  archive("id", message.id, Whole{1});
+  archive("sequence", message.sequence, Whole{1});
+}
+
+template <>
 inline constexpr const char* title<HeartbeatRequest> = "heartbeat";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, HeartbeatRequest>& message) {
   archive("units", message.units, List{limits::units_per_host_max});
   archive("saved", message.saved, List{limits::saved_per_heartbeat_max});
+  archive("instance", message.instance);
 }
 
 template <>
@@ -160,6 +170,7 @@ void visit(Archive& archive, Of<Archive, HeartbeatReply>& message) {
   archive("revocations", message.revocations, Whole{});
   archive("acknowledgements", message.acknowledgements, List{limits::segments_per_request_max});
   archive("stages", message.stages, List{limits::progress_per_reply_max});
+  archive("instance", message.instance);
 }
 
 template <>
@@ -227,6 +238,7 @@ void visit(Archive& archive, Of<Archive, WorkRequest>& message) {
   archive("relay", message.relay);
   archive("measured", message.measured, List{limits::measured_per_request_max});
   archive("trouble", message.trouble, Text{});
+  archive("instance", message.instance);
 }
 
 template <>
@@ -261,6 +273,7 @@ void visit(Archive& archive, Of<Archive, WorkReply>& message) {
   archive("held", message.held, List{limits::segments_per_relay_request_max});
   archive("stages", message.stages, List{limits::progress_per_reply_max});
   archive("put_out", message.put_out, List{limits::put_out_per_reply_max});
+  archive("instance", message.instance);
 }
 
 template <>

@@ -238,6 +238,7 @@ struct EnrolRequest {
   std::optional<Benchmark> benchmark;
   std::optional<RelayRequest> relay = {};     // it is a relay, and has a code that admits one
   std::optional<SignedStatement> proof = {};  // an Enrolment (relay_messages.h): without it nobody joins
+  std::optional<HostId> copy_of = {};         // which host it was until it was told that it is a copy of it
 };
 
 struct EnrolReply {
@@ -328,9 +329,24 @@ struct SavedItem {
   Bytes data;        // zlib-compressed
 };
 
+// One run of a host's program, and how often it has spoken. Two programs that use one identity are told apart
+// by it (server/policy/instances.h).
+struct Instance {
+  std::int64_t id = 1;        // drawn anew at each start
+  std::int64_t sequence = 1;  // of this request: higher than that of every one before
+};
+
+// What the program that speaks is to do about another one that uses its identity.
+enum class InstanceOrder : int {
+  renew = 1,  // draw another id: its memory was put back to an earlier state
+  part = 2,   // it is a copy: deliver what it has finished, then join as a host of its own
+};
+[[nodiscard]] const char* name_of(InstanceOrder order);
+
 struct HeartbeatRequest {
   std::vector<UnitReport> units;
   std::optional<std::vector<SavedItem>> saved;
+  std::optional<Instance> instance = {};
 };
 
 enum class UnitAction : int {
@@ -361,6 +377,7 @@ struct HeartbeatReply {
   std::optional<std::int64_t> revocations = {};  // number of the newest list; absent: there is none
   std::optional<std::vector<SignedStatement>> acknowledgements = {};  // of results that a relay held
   std::optional<std::vector<StageNews>> stages = {};                  // of what a relay has units of
+  std::optional<InstanceOrder> instance = {};
 };
 
 // What the client proposes for a slot by worker-initiated sizing (WIS, spec eq. 10-12).
@@ -416,6 +433,7 @@ struct WorkRequest {
   std::optional<std::vector<MeasuredHost>> measured = {};
   // Of a relay: why it, or a relay under it, can store nothing. What it does not name it gives back.
   std::optional<std::string> trouble = {};
+  std::optional<Instance> instance = {};
 };
 
 // How far a problem's present stage is, with what all computers gave: for people to look at.
@@ -444,6 +462,7 @@ struct WorkReply {
   std::optional<std::vector<StageNews>> stages = {};  // of what a relay has units of
   // Hosts under a relay that the project serves no more, until the relay says that they have left.
   std::optional<std::vector<HostId>> put_out = {};
+  std::optional<InstanceOrder> instance = {};
 };
 
 enum class FailureKind : int {

@@ -73,6 +73,16 @@ const char* name_of(UnitAction action) {
   return "unknown";
 }
 
+const char* name_of(InstanceOrder order) {
+  switch (order) {
+    case InstanceOrder::renew:
+      return "renew";
+    case InstanceOrder::part:
+      return "part";
+  }
+  return "unknown";
+}
+
 const char* name_of(FailureKind kind) {
   switch (kind) {
     case FailureKind::kernel_crashed:

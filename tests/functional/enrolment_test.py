@@ -34,7 +34,9 @@ class Enrolment(unittest.TestCase):
             self.refused(join(grid, brief, "late"), "expired on")
             self.refused(join(grid, os.urandom(16), "guesser"), "not valid here")
             grid.admin("code", "withdraw", "once", "--with-hosts", "--yes")
-            self.assertEqual(grid.request("POST", "/v1/heartbeat", {"units": []}, token)[0], 401)
+            status, _, answer = grid.request("POST", "/v1/heartbeat", {"units": []}, token)
+            self.assertEqual((status, answer["type"]), (403, "urn:gleaner:error:forbidden"))
+            self.assertIn("its enrolment code was withdrawn", answer["detail"])
 
             grid.kill("server")
             grid.start_server()

@@ -220,7 +220,7 @@ class OneFront(unittest.TestCase):
             with self.subTest("a host that was revoked is not served, though it is remembered"):
                 grid.admin("host", "revoke", "--yes", grid.host_id("kitchen-pc"))
                 status, _, answer = grid.request("POST", "/v1/heartbeat", {"units": []}, host.token)
-                self.assertEqual(status, 401, answer)
+                self.assertEqual((status, answer["type"]), (403, "urn:gleaner:error:forbidden"), answer)
             with self.subTest("a blob, and a part of it; none for strangers"):
                 digest = grid.admin_json("app", "list")["items"][0]["archive"]
                 status, _, whole = grid.request("GET", f"/v1/blobs/{digest}", token=grid.admin_token, raw=True)

@@ -124,7 +124,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     CHECK_TRUE(sum.total >= 0);
   }
   const auto book =
-      receipts::read_receipts(files, project, crypto::fingerprint(server.root.public_key()), HostId{1});
+      receipts::read_receipts(files, project, crypto::fingerprint(server.root.public_key()), {HostId{1}});
   CHECK_TRUE(book.ok() && book->damaged >= 0);
   for (const auto& receipt : book->receipts) {
     if (receipt.verdict != receipts::Verdict::genuine) continue;

@@ -257,6 +257,7 @@ io::HttpReply FakeServer::work_reply(const std::string& body) {
     reply.acknowledgements.insert(reply.acknowledgements.end(), told.begin(), told.end());
   }
   reply.units = std::exchange(orders, {});
+  reply.instance = instance;
   for (const auto& slot : request->slots) {
     if (queue_.empty()) break;
     Granted granted = std::move(queue_.front());
@@ -309,6 +310,7 @@ Result<io::HttpReply> FakeServer::handle(const io::HttpRequest& request) {
     heartbeats.push_back(protocol::decode<protocol::HeartbeatRequest>(request.body).value());
     protocol::HeartbeatReply reply;
     reply.units = std::exchange(orders, {});
+    reply.instance = instance;
     reply.interval_seconds = 10;
     reply.revocations = revocations_number();
     if (tells && !to_tell.empty()) {

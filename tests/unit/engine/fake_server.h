@@ -63,7 +63,8 @@ class FakeServer {
   std::int64_t commit_seconds = 60;
   std::function<std::optional<Result<io::HttpReply>>(const io::HttpRequest&)> before;  // answers instead
   std::function<std::optional<protocol::SignedStatement>(protocol::SignedStatement)> on_acknowledgement;
-  std::vector<protocol::UnitOrder> orders;  // given with the next heartbeat or work reply
+  std::optional<protocol::InstanceOrder> instance;  // said with each reply
+  std::vector<protocol::UnitOrder> orders;          // given with the next heartbeat or work reply
   double retry_after = 5;
   bool refuse_all = false;
   // As a relay: work requests' results are held, and acknowledged when it may tell, in this order.

@@ -101,30 +101,112 @@ TEST_CASE(
   CHECK_FALSE(state::load_identity(joining.world.files, joining.state)->revoked);
 }
 
-TEST_CASE("A copied disk becomes a new host, also if the first try fails") {
+TEST_CASE("Another name and machine id change nothing about who a host is, nor what it is called") {
   Joining joining;
-  REQUIRE(joining.join(joining.world.server.join_code()).ok());
-  std::filesystem::create_directories(joining.world.project / "units/5");
-  const auto confirm = [&] {
-    return joining::confirm_machine({joining.http}, joining.world.files, joining.world.machine, joining.state,
-                                    {}, joining.world.clock.now());
+  World& world = joining.world;
+  REQUIRE(joining::join({joining.http}, world.files, world.machine, joining.state, world.server.join_code(),
+                        {"lab-mid"}, world.clock.now())
+              .ok());
+  std::filesystem::create_directories(world.project / "units/5");
+  world.machine.machine_id = "two";
+  const auto before = world.server.requests.size();
+  const auto confirmed = joining::finish_joining({joining.http}, world.files, world.machine, joining.state,
+                                                 {}, world.clock.now());
+  REQUIRE(confirmed.ok());
+  CHECK(world.server.requests.size() == before);
+  CHECK(confirmed->host.host == HostId{7});
+  CHECK(std::filesystem::exists(world.project / "units/5"));
+  // Also where it has to enrol again: with the key and the digest of before.
+  world.server.host = HostId{8};
+  const auto again =
+      joining::join_again({joining.http}, world.files, world.machine, joining.state, {}, world.clock.now());
+  REQUIRE(again.ok());
+  CHECK(again->host.host == HostId{8});
+  CHECK(again->former == std::vector{HostId{7}});
+  REQUIRE(world.server.enrolments.size() == 2);
+  CHECK(world.server.enrolments[1].name == "lab-mid");
+  CHECK(world.server.enrolments[1].machine == world.server.enrolments[0].machine);
+  CHECK(world.server.enrolments[1].host_key == world.server.enrolments[0].host_key);
+  CHECK(std::filesystem::exists(world.project / "units/5"));
+  CHECK(state::load_identity(world.files, joining.state)->former == std::vector{HostId{7}});
+}
+
+TEST_CASE("Who is not known again within a day has a double, and gets a key of its own") {
+  Joining joining;
+  World& world = joining.world;
+  REQUIRE(joining.join(world.server.join_code()).ok());
+  const auto again = [&] {
+    return joining::join_again({joining.http}, world.files, world.machine, joining.state, {},
+                               world.clock.now());
   };
-  const auto before = joining.world.server.requests.size();
-  REQUIRE(confirm().ok());
-  CHECK(joining.world.server.requests.size() == before);
-  joining.world.machine.machine_id = "two";
-  bool down = true;
-  joining.world.server.before = [&](const io::HttpRequest&) -> std::optional<Result<io::HttpReply>> {
-    if (down) return Error{ErrorKind::unavailable, "down"};
+  REQUIRE(again().ok());
+  world.clock.advance(std::chrono::hours{25});
+  REQUIRE(again().ok());
+  world.clock.advance(std::chrono::hours{1});
+  REQUIRE(again().ok());
+  const auto& enrolments = world.server.enrolments;
+  REQUIRE(enrolments.size() == 4);
+  CHECK(enrolments[2].host_key == enrolments[0].host_key);
+  CHECK(enrolments[3].host_key != enrolments[0].host_key);
+}
+
+TEST_CASE("A copy joins once under one key of its own, however often that is interrupted") {
+  Joining joining;
+  World& world = joining.world;
+  REQUIRE(joining.join(world.server.join_code()).ok());
+  const Bytes shared = world.server.enrolments[0].host_key;
+  REQUIRE(state::mark_copy(world.files, joining.state).ok());
+  CHECK(state::load_identity(world.files, joining.state)->copy);
+  world.machine.machine_id = "two";
+  world.server.host = HostId{8};
+  std::vector<Bytes> keys;
+  bool lost = true;
+  world.server.before = [&](const io::HttpRequest& request) -> std::optional<Result<io::HttpReply>> {
+    if (!request.url.ends_with("/v1/enrol")) return std::nullopt;
+    const auto enrolment = protocol::decode<protocol::EnrolRequest>(request.body).value();
+    CHECK(enrolment.copy_of == HostId{7});
+    keys.push_back(enrolment.host_key);
+    if (lost) return Error{ErrorKind::unavailable, "reset"};
     return std::nullopt;
   };
-  CHECK_FALSE(confirm().ok());
-  CHECK_FALSE(std::filesystem::exists(joining.world.project / "units/5"));
-  down = false;
-  joining.world.server.host = HostId{8};
-  const auto fresh = confirm();
-  REQUIRE(fresh.ok());
-  CHECK(fresh->host.host == HostId{8});
+  const auto part = [&] {
+    return joining::part({joining.http}, world.files, world.machine, joining.state, {}, world.clock.now());
+  };
+  CHECK_FALSE(part().ok());
+  CHECK_FALSE(part().ok());
+  CHECK(state::load_identity(world.files, joining.state)->host.host == HostId{7});  // until it is somebody
+  CHECK(state::load_identity(world.files, joining.state)->copy);
+  lost = false;
+  SECTION("the answer comes") {
+    const auto own = part();
+    REQUIRE(own.ok());
+    CHECK(own->host.host == HostId{8});
+  }
+  SECTION("a kill between the answer and the end") {
+    // The identity's last file is written last; what was begun is finished at the next start.
+    world.files.before_change = [](std::string_view operation, const io::Path& path) -> Status {
+      if (operation == "write" && path.filename() == "host.json")
+        return Error{ErrorKind::io, "the machine stopped here"};
+      return {};
+    };
+    CHECK_FALSE(part().ok());
+    world.files.before_change = nullptr;
+    world.server.before = nullptr;
+    const auto own = joining::finish_joining({joining.http}, world.files, world.machine, joining.state, {},
+                                             world.clock.now());
+    REQUIRE(own.ok());
+    CHECK(own->host.host == HostId{8});
+    keys.push_back(world.server.enrolments.back().host_key);
+  }
+  for (const Bytes& key : keys) {
+    CHECK(key == keys[0]);
+    CHECK(key != shared);
+  }
+  const auto loaded = state::load_identity(world.files, joining.state);
+  REQUIRE(loaded.ok());
+  CHECK(loaded->host.host == HostId{8});
+  CHECK(loaded->former == std::vector{HostId{7}});
+  CHECK_FALSE(loaded->copy);
 }
 
 TEST_CASE("Leaving forgets everything, even if the server is away") {

@@ -123,7 +123,7 @@ TEST_CASE("A server that is silent, or refuses this host, keeps no other project
   SECTION("revoked") {
     two.other.server.before = [](const io::HttpRequest& request) -> std::optional<Result<io::HttpReply>> {
       if (request.url.ends_with("/v1/project")) return std::nullopt;
-      return problem_reply(401, "unknown host");
+      return problem_reply(403, "this host is served no more");
     };
     REQUIRE(two.world.run_until([&] { return two.world.has_all({0, 160}); }));
     // It may have had nothing to ask that server meanwhile.

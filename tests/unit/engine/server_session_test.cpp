@@ -145,7 +145,40 @@ TEST_CASE("A server that does not know this host any more is believed once its d
   const auto events = line.answers();
   REQUIRE(events.size() == 2);
   CHECK(std::holds_alternative<WorkAnswered>(events[0]));
-  CHECK(std::holds_alternative<HostRevoked>(events[1]));
+  CHECK(std::holds_alternative<HostUnknown>(events[1]));
+}
+
+TEST_CASE("Each request of a run has a higher number; another run, or one that is told so, another id") {
+  Line line;
+  line.meet();
+  auto& work = line.world.server.work;
+  for (int i = 0; i < 3; ++i) {
+    line.session.send(line.work());
+    CHECK(line.answers().size() == 1);
+  }
+  REQUIRE(work.size() == 3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(work[i].instance->id == work[0].instance->id);
+    CHECK(work[i].instance->sequence == static_cast<std::int64_t>(i) + 1);
+  }
+  line.world.server.instance = protocol::InstanceOrder::renew;
+  line.session.send(line.work());
+  CHECK(line.answers().size() == 1);
+  line.world.server.instance = std::nullopt;
+  line.session.send(line.work());
+  CHECK(line.answers().size() == 1);
+  CHECK(work[3].instance->id == work[0].instance->id);
+  CHECK(work[4].instance->id != work[0].instance->id);
+  Line other;
+  other.meet();
+  other.session.send(other.work());
+  CHECK(other.answers().size() == 1);
+  CHECK(other.world.server.work[0].instance->id != work[0].instance->id);
+  line.world.server.instance = protocol::InstanceOrder::part;
+  line.session.send(line.work());
+  const auto events = line.answers();
+  REQUIRE(events.size() == 2);
+  CHECK(std::holds_alternative<HostCopied>(events[0]));
 }
 
 TEST_CASE("A banned host stays what it is, says why, and asks again after an hour") {

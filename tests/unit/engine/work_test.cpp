@@ -227,7 +227,7 @@ TEST_CASE("A revoked host stops computing and says what to do") {
   REQUIRE(world.run_until([&] { return world.engine->status().slots[0].state == "running"; }));
   world.server.before = [](const io::HttpRequest& request) -> std::optional<Result<io::HttpReply>> {
     if (request.url.ends_with("/v1/project")) return std::nullopt;
-    return problem_reply(401, "unknown host");
+    return problem_reply(403, "this host is served no more: revoked by the administrator");
   };
   REQUIRE(world.run_until([&] { return world.engine->status().revoked; }, 200ms));
   CHECK(world.gate.groups.empty());

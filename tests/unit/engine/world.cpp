@@ -70,6 +70,10 @@ void World::start() {
   projects.front().identity.relay = relay;
   projects.front().pinned = pinned;
   projects.front().move = move;
+  projects.front().join_again = join_again;
+  projects.front().part = part;
+  projects.front().identity.copy = io::real_files().exists(project / "identity" / "copy");
+  projects.front().identity.revoked = io::real_files().exists(project / "identity" / "revoked");
   if (move) {
     state::Identity& identity = projects.front().identity;
     identity.code.fallback = protocol::Fallback{"project.example.org", 443, Bytes(16, '3')};

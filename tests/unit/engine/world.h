@@ -178,6 +178,7 @@ class World {
   FixedMachine machine;
   std::optional<protocol::SignedStatement> relay;  // the client has joined a relay: its certificate, as kept
   state::Move move;  // to where its code says when that is gone; none: it says nothing
+  state::Move join_again, part;
   std::shared_ptr<io::PinnedTlsKey> pinned = std::make_shared<io::PinnedTlsKey>();
   std::shared_ptr<transport::LinkMeter> link = std::make_shared<transport::LinkMeter>();
   ImmediateWorkers workers{server};

@@ -57,7 +57,8 @@ bool may_be_absent(const std::string& title, const std::string& name) {
   if (title == "enrolment reply") return name == "certificate";
   if (title == "enrolment reply to a relay") return name == "certificate" || name == "own";
   if (title == "enrolment")
-    return name == "relay" || name == "benchmark" || name == "proof" || name == "context";
+    return name == "relay" || name == "benchmark" || name == "proof" || name == "context" ||
+           name == "copy_of";
   if (title == "withdrawal of an enrolment code" || title == "revocation of a host") return true;
   if (title == "new admin token") return name == "lifetime_seconds";
   if (title == "new ban") return name == "lifetime_seconds" || name == "force";
@@ -68,7 +69,7 @@ bool may_be_absent(const std::string& title, const std::string& name) {
     return true;
   if ((name == "applications" || name == "speeds" || name == "proofs") && title == "work request")
     return true;
-  if (name == "context" || name == "contexts" || name == "direct") return true;
+  if (name == "context" || name == "contexts" || name == "direct" || name == "instance") return true;
   if (name == "stages" ||
       (name == "relay" && (title == "unit report" || title == "work request" || title == "heartbeat")))
     return true;

@@ -68,7 +68,7 @@ struct Book {
     REQUIRE(added.ok());
   }
   ReceiptBook read() const {
-    auto book = read_receipts(files, state, fingerprint(), HostId{7});
+    auto book = read_receipts(files, state, fingerprint(), {HostId{7}});
     REQUIRE(book.ok());
     return std::move(book).value();
   }

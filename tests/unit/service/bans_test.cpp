@@ -92,7 +92,7 @@ TEST_CASE("a banned key's host stops at once and may return when the ban is over
     world.restart();
   }
   world.clock().advance(std::chrono::seconds{600});
-  CHECK(world.service().enrolment().authenticate_host(host.token).error().kind == ErrorKind::unauthorized);
+  CHECK(world.service().enrolment().authenticate_host(host.token).error().kind == ErrorKind::forbidden);
   CHECK(must(world.enrol(request)).host == host.host);
 }
 

@@ -236,7 +236,8 @@ TEST_CASE("a revoked host gets nothing more and cannot join again") {
   CHECK(world.show(problem).open_units == 0);
   const auto work = world.work(host.id, world.work_request());
   REQUIRE(!work.ok());
-  CHECK(work.error().kind == ErrorKind::unauthorized);
+  CHECK(work.error().kind == ErrorKind::forbidden);
+  CHECK(says(work.error().message, "revoked by the administrator"));
   const auto again = world.enrol(world.enrol_request("alpha"));
   REQUIRE(!again.ok());
   CHECK(again.error().kind == ErrorKind::forbidden);

@@ -88,7 +88,7 @@ TEST_CASE("a host that is revoked at the project is put out by its relay, which 
   tree.speak_all();
   CHECK(here() == protocol::HostState::left);
   auto refused = tree.ask(child);
-  CHECK(refused.get().error().kind == ErrorKind::unauthorized);
+  CHECK(refused.get().error().kind == ErrorKind::forbidden);
   CHECK(said() == 1);  // the project has not heard that
   tree.open();
   tree.hear_of_those_that_left();

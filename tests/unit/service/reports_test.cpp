@@ -172,7 +172,7 @@ TEST_CASE("a host that leaves gives back its units of all problems, whole or not
   CHECK(says(world.memory(), "'left by itself'"));
   const auto gone = world.work(host.id, world.work_request());
   REQUIRE(!gone.ok());
-  CHECK(gone.error().kind == ErrorKind::unauthorized);
+  CHECK(gone.error().kind == ErrorKind::forbidden);
   CHECK(!world.grants(other.id).empty());
 }
 
