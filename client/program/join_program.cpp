@@ -76,7 +76,7 @@ Status leave(const LeaveCommand& command) {
 int join_running(const JoinCommand& command, const Error& in_use) {
   const auto joined = join_by_daemon(command.state, command.code, command.name);
   if (!joined.ok()) return complain(joined.error().kind == ErrorKind::not_found ? in_use : joined.error());
-  fmt::print("Joined {}. The client that runs here serves it from now on.\n", *joined);
+  terminal::print("Joined {}. The client that runs here serves it from now on.\n", *joined);
   return exit_ok;
 }
 

@@ -27,10 +27,9 @@ using AllMessages =
     std::tuple<SignedStatement, KeyCertificate, RevokedKey, RevokedTlsKey, RevokedArchive, MinimumVersion,
                RevocationList, ProjectDocument, ApplicationStatement, Input, BegunItem, GrantContext, Grant,
                Acknowledgement, Benchmark, HostSpeeds, RelayRequest, EnrolRequest, EnrolReply, GivenUnit,
-<<<<<<< HEAD
-               CommitRequest, UnitReport, SavedItem, HeartbeatRequest, UnitOrder, HeartbeatReply, Proposal,
-               SlotRequest, WorkRequest, ProblemProgress, WorkReply, FailureReport, BlobAddress, PartAddress,
-               PutAddresses, PutRequest, UploadState, ProblemDocument, ParameterInfo, InputInfo,
+               CommitRequest, UnitReport, SavedItem, Instance, HeartbeatRequest, UnitOrder, HeartbeatReply,
+               Proposal, SlotRequest, WorkRequest, ProblemProgress, WorkReply, FailureReport, BlobAddress,
+               PartAddress, PutAddresses, PutRequest, UploadState, ProblemDocument, ParameterInfo, InputInfo,
                ApplicationInfo, AddApplication, AddProblem, ProblemEstimate, ResultFile, Preview, HostShare,
                SetAside, ErrorGroup, ProblemInfo, HostInfo, HoldHost, TagHost, UnitInfo, CodeInfo, AddCode,
                MadeCode, WithdrawCode, RevokeHost, ServerStatus, ChangeStrategy, ChangeApplication,
@@ -40,20 +39,6 @@ using AllMessages =
                RelayCertificate, Enrolment, EnrolmentNonce, RelayHostReply, RelayHostLeft, AddRelay,
                RelayQuota, RelayInfo, RelayStatus, RelayGrant, LeaseChain, Delivery, HeldResult,
                RelayProgress, StageNews, ItemBytes, MeasuredHost, RelayOffer, StageDescription, Failure>;
-=======
-               CommitRequest, UnitReport, SavedItem, Instance, HeartbeatRequest, UnitOrder, HeartbeatReply,
-               Proposal, SlotRequest, WorkRequest, ProblemProgress, WorkReply, FailureReport, BlobAddress,
-               PartAddress, PutAddresses, PutRequest, UploadState, ProblemDocument, ParameterInfo, InputInfo,
-               ApplicationInfo, AddApplication, AddProblem, ProblemEstimate, ResultFile, Preview, HostShare,
-               SetAside, ErrorGroup, ProblemInfo, HostInfo, HoldHost, TagHost, UnitInfo, CodeInfo, AddCode,
-               MadeCode, WithdrawCode, RevokeHost, ServerStatus, ChangeStrategy, ChangeApplication,
-               StrategyInfo, DecisionInfo, TokenInfo, AddToken, MadeToken, Ban, AddBan, RemoveBan, Act,
-               ChainPlace, RefusalCount, AuditPage, ConsoleLink, OpenSession, SessionInfo, OverviewSample,
-               DayInfo, ProblemSample, LiveView, ItemMap, HostPage, SettingInfo, RelayCertificate, Enrolment,
-               RelayHostReply, RelayHostLeft, AddRelay, RelayQuota, RelayInfo, RelayStatus, RelayGrant,
-               LeaseChain, Delivery, HeldResult, RelayProgress, StageNews, ItemBytes, RelayOffer,
-               StageDescription, Failure>;
->>>>>>> r2
 
 template <typename T>
 inline constexpr bool is_message =
