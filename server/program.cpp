@@ -87,8 +87,8 @@ int check_configuration(const io::Path& directory) {
     if (const Status own = service::check_own_keys(*list, *secrets); !own.ok()) return fail(own.error());
   }
   terminal::print("{}: good; the work key is certified until {}\n",
-             service::ProjectDirectory(directory).configuration().string(),
-             to_rfc3339(secrets->work_certificate_expires));
+                  service::ProjectDirectory(directory).configuration().string(),
+                  to_rfc3339(secrets->work_certificate_expires));
   let_managers_read();
   const service::ManagerSandbox sandbox(service::ProjectDirectory(directory), *configuration,
                                         io::real_processes());
@@ -340,8 +340,8 @@ int run_program(int argc, char** argv) {
            "the code \"default\" was rotated or withdrawn, and secrets are shown once: make a join code with "
            "`gleaner-admin code add NAME`"});
     terminal::print("{}\n", protocol::to_text(service::join_code(*configuration, secrets->root_key,
-                                                            secrets->enrolment_secret,
-                                                            static_cast<int>(configuration->port))));
+                                                                 secrets->enrolment_secret,
+                                                                 static_cast<int>(configuration->port))));
     terminal::print(
         stderr,
         "Hosts that join with it are strangers: other hosts verify their results. For your own computers:\n"

@@ -50,7 +50,8 @@ Status leave_one(const state::StateDirectory& state, const state::ProjectNames& 
   const auto identity = state::load_identity(files, directory);
   const Connection connection(identity.ok() ? identity->code : protocol::JoinCode{}, directory);
   TRY(joining::leave(connection.http(), files, directory));
-  terminal::print("Left the project {}; its data has been removed from {}.\n", project.name, state.root.string());
+  terminal::print("Left the project {}; its data has been removed from {}.\n", project.name,
+                  state.root.string());
   return {};
 }
 
