@@ -113,7 +113,7 @@ void Uploads::open_account(HostId host, const std::string& digest, std::int64_t 
       },
       [this, host, digest, bytes, done = std::move(done)](Result<UploadAccounts::Terms> terms) {
         if (!terms.ok()) return done(terms.error());
-        terms->room = kernel_.room(reserves_kept);
+        terms->room = kernel_.room(reserves_for_uploads);
         done(accounts_.open(host, digest, bytes, *terms, kernel_.clock().now()));
       });
 }
