@@ -23,7 +23,7 @@ struct HostChoice {
   std::vector<std::string> tags;
   int count = 50;
 };
-struct ListOptions {
+struct HostListOptions {
   std::string tag;
 };
 
@@ -114,7 +114,7 @@ Table host_table(const std::vector<protocol::HostInfo>& hosts, Timestamp now) {
   return table;
 }
 
-Result<ExitCode> list_hosts(Session& session, const ListOptions& options) {
+Result<ExitCode> list_hosts(Session& session, const HostListOptions& options) {
   TRY_ASSIGN(Api* const api, session.api());
   TRY_ASSIGN(auto hosts, api->hosts());
   if (!options.tag.empty()) {
@@ -299,7 +299,7 @@ Result<ExitCode> status(Session& session, const NoOptions&) {
 void add_host_commands(CLI::App& program, Action& chosen) {
   CLI::App* hosts = program.add_subcommand("host", "List volunteers' hosts, hold, tag and revoke them");
   hosts->require_subcommand(1);
-  const auto listed = std::make_shared<ListOptions>();
+  const auto listed = std::make_shared<HostListOptions>();
   CLI::App* list = hosts->add_subcommand("list", "List all hosts");
   list->add_option("--tag", listed->tag, "only those that have it")->type_name("TAG");
   on_parse(list, chosen, listed, list_hosts);
