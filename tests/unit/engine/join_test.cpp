@@ -13,6 +13,12 @@
 namespace gleaner::engine::testing {
 namespace {
 
+joining::JoinFacts named(const std::string& name) {
+  joining::JoinFacts facts;
+  facts.name = name;
+  return facts;
+}
+
 struct Joining {
   World world;
   FakeServerClient http{world.server};
@@ -105,7 +111,7 @@ TEST_CASE("Another name and machine id change nothing about who a host is, nor w
   Joining joining;
   World& world = joining.world;
   REQUIRE(joining::join({joining.http}, world.files, world.machine, joining.state, world.server.join_code(),
-                        {"lab-mid"}, world.clock.now())
+                        named("lab-mid"), world.clock.now())
               .ok());
   std::filesystem::create_directories(world.project / "units/5");
   world.machine.machine_id = "two";

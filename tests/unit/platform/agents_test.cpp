@@ -8,6 +8,7 @@
 
 #include "client/platform/activity_monitor.h"
 #include "client/platform/local_socket.h"
+#include "shared/io/local_address.h"
 #include "tests/catch.h"
 #include "tests/unit/others_reach.h"
 
@@ -26,10 +27,10 @@ struct Place {
 };
 
 io::Descriptor connect_to(const io::Path& path) {
-  const auto address = local_address(path);
+  const auto address = io::local_address(path);
   REQUIRE(address.ok());
   io::Descriptor connection(::socket(AF_UNIX, SOCK_STREAM, 0));
-  REQUIRE(::connect(connection.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) == 0);
+  REQUIRE(::connect(connection.get(), address->get(), sizeof address->address) == 0);
   return connection;
 }
 
@@ -133,9 +134,9 @@ TEST_CASE("Another user may speak where everybody may, if logged in") {
   const pid_t child = ::fork();
   if (child == 0) {
     if (::setuid(stranger) != 0) ::_exit(2);
-    const auto address = local_address(place.path);
+    const auto address = io::local_address(place.path);
     const int connection = ::socket(AF_UNIX, SOCK_STREAM, 0);
-    if (::connect(connection, reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0) ::_exit(3);
+    if (::connect(connection, address->get(), sizeof address->address) != 0) ::_exit(3);
     const std::string text = line(true);
     (void)!::send(connection, text.data(), text.size(), MSG_NOSIGNAL);
     char byte = 0;

@@ -55,8 +55,11 @@ TEST_CASE("after the end of the work key's certificate nothing is granted, and n
   CHECK(reply.grants.empty());
   CHECK(says(reply.reason, "expired on"));
   CHECK(reply.retry_after_seconds <= 30);  // once there is another, all goes on within a minute
-  const auto refused =
-      world.try_add_problem({.application = "numbers", .name = "late", .parameters = R"({"count": 5})"});
+  protocol::AddProblem late;
+  late.application = "numbers";
+  late.name = "late";
+  late.parameters = R"({"count": 5})";
+  const auto refused = world.try_add_problem(late);
   REQUIRE(!refused.ok());
   CHECK(says(refused.error().message, "expired on"));
   (void)must(world.change(problem, Problems::Action::pause));
