@@ -20,7 +20,7 @@ constexpr std::array whole{
 constexpr std::array beginnings{
     Place{"/v1/uploads/", RequestKind::uploads},     Place{"/v1/blobs/", RequestKind::blobs},
     Place{"/v1/addresses/", RequestKind::addresses}, Place{"/v1/admin/", RequestKind::admin},
-    Place{"/v1/enrol/", RequestKind::enrol},         Place{"/v1/relay/", RequestKind::relay},
+    Place{"/v1/enrol/nonce", RequestKind::project},  Place{"/v1/relay/", RequestKind::relay},
     Place{"/v1/console/", RequestKind::console},     Place{"/console/", RequestKind::console},
 };
 

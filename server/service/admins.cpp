@@ -103,9 +103,11 @@ void Admins::list(Done<std::vector<protocol::TokenInfo>> done) {
 void Admins::add(protocol::AddToken request, Done<protocol::MadeToken> done) {
   if (const Status good = check_name(request.name); !good.ok()) return done(good.error());
   const std::string token = to_base64url(crypto::random_secret(32));
+  const std::string maker =
+      done.actor() ? done.actor()->name : "";  // `done` may have moved on before it is read
   kernel_.decide<protocol::MadeToken>(
-      [request = std::move(request), token, maker = done.actor() ? done.actor()->name : ""](
-          Transaction& tx, Result<protocol::MadeToken>& made) -> Status {
+      [request = std::move(request), token, maker](Transaction& tx,
+                                                   Result<protocol::MadeToken>& made) -> Status {
         if (tx.model.admin_tokens.contains(request.name)) {
           made = Error{ErrorKind::conflict, "there is or was an admin token " + request.name +
                                                 ": choose another name, so that it is known who did what"};
@@ -132,8 +134,9 @@ void Admins::add(protocol::AddToken request, Done<protocol::MadeToken> done) {
 
 void Admins::withdraw(const std::string& name, protocol::WithdrawToken request,
                       Done<protocol::TokenInfo> done) {
+  const auto actor = done.actor();
   kernel_.decide<protocol::TokenInfo>(
-      [name, request, actor = done.actor()](Transaction& tx, Result<protocol::TokenInfo>& info) -> Status {
+      [name, request, actor](Transaction& tx, Result<protocol::TokenInfo>& info) -> Status {
         if (!tx.model.admin_tokens.contains(name)) {
           info =
               Error{ErrorKind::not_found, "no admin token " + name + " here: see `gleaner-admin token list`"};

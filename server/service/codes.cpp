@@ -122,10 +122,11 @@ void Codes::make(std::function<Result<storage::CodeRow>(Transaction&)> change,
   const Bytes secret = crypto::random_secret(enrolment_secret_bytes);
   const std::string text = protocol::to_text(
       join_code(kernel_.settings().configuration, secrets_.root_key, secret, overview_.listening_port()));
+  const std::string maker =
+      done.actor() ? done.actor()->name : "";  // `done` may have moved on before it is read
   kernel_.decide<protocol::MadeCode>(
       [change = std::move(change), text, digest = crypto::sha256(secret), file = file_digest(secrets_),
-       maker = done.actor() ? done.actor()->name : ""](Transaction& tx,
-                                                       Result<protocol::MadeCode>& made) -> Status {
+       maker](Transaction& tx, Result<protocol::MadeCode>& made) -> Status {
         auto row = change(tx);
         if (!row.ok()) {
           made = row.error();

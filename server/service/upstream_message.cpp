@@ -6,7 +6,6 @@
 #include <set>
 #include <utility>
 
-#include "server/policy/calendar.h"
 #include "server/service/dispatch.h"
 #include "server/service/life_cycle.h"
 #include "server/service/upstream_failures.h"
@@ -247,10 +246,9 @@ Status pause(Transaction& tx, Problem& problem, bool paused) {
 }
 
 // Those of the parent, and that what has run out is over: no host takes a part of it, whatever the parent
-// says.
+// says. The date is not doubted here: nothing finished is lost, and the parent leases the rest anew.
 std::vector<protocol::UnitOrder> orders_of(const Transaction& tx, const protocol::WorkReply& reply) {
   std::vector<protocol::UnitOrder> orders = reply.units;
-  if (!policy::may_expire(tx.calendar_agreed, std::chrono::hours{1})) return orders;  // is it the date?
   for (const auto& [unit, lease] : tx.model.upstream->leases)
     if (lease.open && lease.deadline <= tx.now)
       orders.push_back({unit, protocol::UnitAction::cancel, lease.range.begin, "its lease has run out"});

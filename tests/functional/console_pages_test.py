@@ -6,7 +6,7 @@ from harness import SQUARES, Grid, main, needs
 from person import Person
 
 PAGES = {"": "Overview", "#/": "Overview", "#/problems": "Problems", "#/problems/1": "one", "#/hosts": "Hosts", "#/hosts/1": "pc", "#/add": "Add a problem",
-         "#/applications": "Applications", "#/access": "Access", "#/relays": "Relays", "#/audit": "Audit log", "#/settings": "Settings", "#/wall": "hosts"}
+         "#/applications": "Applications", "#/access": "Access", "#/relays": "Relays", "#/audit": "Audit log", "#/settings": "Settings", "#/wall": "A Gleaner project"}
 SLOW_LINE = {"offline": False, "latency": 300, "downloadThroughput": 60_000, "uploadThroughput": 60_000}
 
 

@@ -77,8 +77,7 @@ class Enrolment(unittest.TestCase):
             self.assertIn("project's own", grid.admin("relay", "allow", "room", "--children", 5, "--own").stderr)
             self.assertEqual({code["name"]: code["own"] for code in grid.admin_json("code", "list")["items"]},
                              {"default": False, "web": False, "lab": True, "net": False, "school": False, "room": True})
-            key = os.urandom(32)
-            join(grid, grid.enrolment_secret, "default", key)
+            join(grid, grid.enrolment_secret, "default")
             join(grid, secret_of(grid.admin_json("code", "rotate", "lab")["join_code"]), "lab")
             self.assertEqual(dict(grid.rows("select name, own from hosts")), {"default": "0", "lab": "1"})
 

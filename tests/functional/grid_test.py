@@ -57,7 +57,7 @@ class WholeGrid(unittest.TestCase):
             grid.admin("problem", "cancel", light)
 
     def test_pause_resume_cancel_delete(self):
-        with Grid() as grid:
+        with Grid("work.commit_seconds = 1\nwork.heartbeat_seconds = 2") as grid:
             grid.start_server()
             grid.add_application(MANDELBROT)
             grid.add_client("one")

@@ -144,7 +144,7 @@ class LeftBehind(unittest.TestCase):
             state.mkdir()
             os.chown(state, NOBODY, NOBODY)
             grid.start_server()
-            subprocess.run([*AS_NOBODY, programs / "gleaner-client", "join", grid.join_code, "--state", state], check=True,
+            subprocess.run([*AS_NOBODY, programs / "gleaner-client", "join", grid.own_code, "--state", state], check=True,
                            capture_output=True, timeout=60 * SLOW)
             too_large_for_memory = ("disk_megabytes = 1", "disk_megabytes = 300")
             grid.add_application(kernel_bundle(grid, name, attack, too_large_for_memory))

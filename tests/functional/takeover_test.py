@@ -106,7 +106,8 @@ class Takeovers(unittest.TestCase):
             self.assertEqual(status, 422, answer)
             self.assertIn("directly", answer["detail"])
             grid.start_client("ann")
-            grid.wait_finished(grid.add_problem("squares", "one", count=20))
+            one = grid.add_problem("squares", "one", count=20)  # which waits for another stranger's opinion then
+            grid.wait_until("its results", lambda: grid.problem(one)["accepted"] == 20)
 
     def test_a_join_that_was_recorded_at_a_relay_is_worth_nothing(self):
         with Tree() as grid:

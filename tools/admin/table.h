@@ -21,9 +21,16 @@ struct Cell {
   Tint tint = Tint::none;
   // Implicit, so that rows may be written as plain texts.
   Cell(const std::string& words, Tint colour = Tint::none)  // NOLINT(google-explicit-constructor)
-      : text(clean_line(words)), tint(colour) {}
+      : text(std::string(indent_of(words), ' ') + clean_line(words)), tint(colour) {}
   Cell(const char* words, Tint colour = Tint::none)  // NOLINT(google-explicit-constructor)
-      : text(clean_line(words)), tint(colour) {}
+      : Cell(std::string(words), colour) {}
+
+ private:
+  // Blanks in front show a tree's levels.
+  static std::size_t indent_of(const std::string& words) {
+    const std::size_t first = words.find_first_not_of(' ');
+    return first == std::string::npos ? 0 : first;
+  }
 };
 
 class Table {

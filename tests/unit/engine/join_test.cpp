@@ -89,7 +89,7 @@ TEST_CASE(
   bool lose = true;
   joining.world.server.before = [&](const io::HttpRequest& request) -> std::optional<Result<io::HttpReply>> {
     if (!request.url.ends_with("/v1/enrol")) return std::nullopt;
-    keys.push_back(request.body);
+    keys.push_back(protocol::decode<protocol::EnrolRequest>(request.body)->host_key);
     if (lose) return Error{ErrorKind::unavailable, "reset"};
     return std::nullopt;
   };

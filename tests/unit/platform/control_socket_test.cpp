@@ -133,7 +133,7 @@ TEST_CASE("Garbage, endless lines and callers that say nothing do not keep other
   for (const int connection : silent) ::close(connection);
 }
 
-TEST_CASE("No daemon, a stale socket and a path that is too long each have their answer") {
+TEST_CASE("No daemon and a stale socket each have their answer, and a long path works") {
   const io::Path directory =
       std::filesystem::temp_directory_path() / ("gleaner-nobody-" + std::to_string(::getpid()));
   std::filesystem::create_directories(directory);
@@ -145,9 +145,7 @@ TEST_CASE("No daemon, a stale socket and a path that is too long each have their
     auto second = ControlSocket::listen(directory / "control.sock", 100, answer);  // as after a kill
     CHECK(second.ok());
   }
-  const auto too_long = ControlSocket::listen(directory / std::string(120, 'x'), 100, answer);
-  REQUIRE_FALSE(too_long.ok());
-  CHECK(too_long.error().message.find("shorter path") != std::string::npos);
+  CHECK(ControlSocket::listen(directory / std::string(120, 'x'), 100, answer).ok());
   std::filesystem::remove_all(directory);
 }
 

@@ -51,7 +51,7 @@ export function Rows<T>({ label, columns, rows, id, first = "", sorted, onEnd }:
   const kind = (column: Column<T>) => [column.number ? "n" : "", column.minor ? "minor" : ""].filter(Boolean).join(" ") || undefined;
   return (
     <div ref={whole} class="virtual" role="table" aria-label={label} aria-rowcount={ordered.length + 1}>
-      <div ref={place} class="window" role="presentation" tabIndex={0} aria-label={`${label}, a row each`} onScroll={event => setTop(event.currentTarget.scrollTop)}>
+      <div ref={place} class="window" role="presentation" onScroll={event => setTop(event.currentTarget.scrollTop)}>
         <div role="rowgroup" class="headings-group"><div role="row" class="row headings" aria-rowindex={1}>
           {columns.map(column => (
             <span role="columnheader" key={column.name} class={kind(column)} title={column.hint} aria-sort={column === by ? (down ? "descending" : "ascending") : undefined}>
