@@ -15,10 +15,10 @@
 namespace gleaner::service {
 namespace {
 
-// A reply may be lost, which its host may not notice: an answer is told in so many, and not in the very next
-// one, when the host has most likely heard it. Whoever heard none of them brings the result once more.
-constexpr int told_times = 3;
-constexpr Duration told_again = std::chrono::seconds{15};  // then four times as long
+// A reply may be lost, or its host may not know the work key that signed the answer yet: an answer is sent
+// this often, after 3, 12 and 48 seconds. A host that took none of them brings the result once more.
+constexpr int told_times = 4;
+constexpr Duration told_again = std::chrono::seconds{3};
 
 // What its host signed of it, if that is of this result. Whose signature it is, is looked at on the pool.
 Result<protocol::Delivery> read_delivery(const protocol::CommitRequest& request) {
@@ -251,7 +251,7 @@ std::vector<protocol::SignedStatement> answers_for(Transaction& tx, HostId host,
     if (some.size() == most) break;
     if (tx.now < answer.again) continue;
     some.push_back(answer.statement);
-    answer.again = tx.now + told_again * (answer.told == 0 ? 1 : 4);
+    answer.again = tx.now + told_again * (1 << 2 * answer.told);
     ++answer.told;
   }
   std::erase_if(answers, [](const Upstream::Answer& answer) { return answer.told >= told_times; });

@@ -145,7 +145,9 @@ TEST_CASE("No daemon and a stale socket each have their answer, and a long path 
     auto second = ControlSocket::listen(directory / "control.sock", 100, answer);  // as after a kill
     CHECK(second.ok());
   }
-  CHECK(ControlSocket::listen(directory / std::string(120, 'x'), 100, answer).ok());
+  const io::Path deep = directory / std::string(120, 'x');
+  std::filesystem::create_directories(deep);
+  CHECK(ControlSocket::listen(deep / "control.sock", 100, answer).ok());
   std::filesystem::remove_all(directory);
 }
 

@@ -27,6 +27,7 @@ void collect_members(const Tree& tree, const std::string& at, std::vector<std::s
 }
 
 bool may_be_absent(const std::string& title, const std::string& name) {
+  if (name == "made_by" && title != "ban") return true;  // of a code or a token
   if (title == "new problem")
     return name == "inputs" || name == "strategy" || name == "straggler" || name == "weight" ||
            name == "priority" || name == "commit_seconds" || name == "validation" || name == "range";
@@ -59,7 +60,6 @@ bool may_be_absent(const std::string& title, const std::string& name) {
   if (title == "enrolment")
     return name == "relay" || name == "benchmark" || name == "proof" || name == "context" ||
            name == "copy_of";
-  if (name == "made_by" && title != "ban") return true;  // of a code or a token
   if (title == "withdrawal of an admin token" || name == "trouble" || name == "measured" ||
       name == "instead_of" || (title == "measured host" && name == "speeds"))
     return true;

@@ -229,7 +229,7 @@ TEST_CASE("a host that is held back says from what and why, until it is over") {
   CHECK(host_info(world, host.id).state_reason.empty());
   // Two failures in a row hold it back from the application only.
   (void)world.add_problem(30);
-  for (const auto kind : {protocol::FailureKind::kernel_crashed, protocol::FailureKind::untrusted}) {
+  for (const auto kind : {protocol::FailureKind::kernel_crashed, protocol::FailureKind::kernel_crashed}) {
     const auto grant = world.grants(host.id).front();
     must(World::wait_done([&](StatusDone done) {
       world.service().work().failure(host.id, {grant.unit, kind, grant.range.begin, "bad digest"},

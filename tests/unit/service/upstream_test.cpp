@@ -52,14 +52,12 @@ TEST_CASE("a relay tells an answer once, and again only when its reply may have 
   };
   CHECK(told() == 1);
   for (int i = 0; i < 5; ++i) CHECK(told() == 0);
-  tree.world.clock().advance(std::chrono::seconds{14});
-  CHECK(told() == 0);
-  tree.world.clock().advance(std::chrono::seconds{1});
-  CHECK(told() == 1);
-  tree.world.clock().advance(std::chrono::seconds{59});
-  CHECK(told() == 0);
-  tree.world.clock().advance(std::chrono::seconds{1});
-  CHECK(told() == 1);
+  for (const int seconds : {3, 12, 48}) {
+    tree.world.clock().advance(std::chrono::seconds{seconds - 1});
+    CHECK(told() == 0);
+    tree.world.clock().advance(std::chrono::seconds{1});
+    CHECK(told() == 1);
+  }
   tree.world.clock().advance(std::chrono::hours{1});
   CHECK(told() == 0);
 }

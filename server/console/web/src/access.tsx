@@ -20,7 +20,7 @@ function Codes() {
     <Card title="Join codes" wide>
       {!codes ? <Missing wrong={wrong} /> : (
         <Table label="Join codes">
-          <thead><tr><th scope="col">Code</th><th scope="col">State</th><th scope="col" class="n">Hosts</th><th scope="col">For</th><th scope="col">Made by</th><th scope="col">Expires</th><th /></tr></thead>
+          <thead><tr><th scope="col">Code</th><th scope="col">State</th><th scope="col" class="n">Hosts</th><th scope="col">For</th><th scope="col">Made by</th><th scope="col">Expires</th><td /></tr></thead>
           <tbody>
             {codes.map(code => (
               <tr key={code.name}>
@@ -51,7 +51,7 @@ function Tokens() {
     <Card title="Admin tokens" wide>
       {!tokens ? <Missing wrong={wrong} /> : (
         <Table label="Admin tokens">
-          <thead><tr><th scope="col">Token</th><th scope="col">Role</th><th scope="col">State</th><th scope="col">Made</th><th scope="col">By</th><th scope="col">Expires</th><th /></tr></thead>
+          <thead><tr><th scope="col">Token</th><th scope="col">Role</th><th scope="col">State</th><th scope="col">Made</th><th scope="col">By</th><th scope="col">Expires</th><td /></tr></thead>
           <tbody>
             {tokens.map(token => (
               <tr key={token.name}>
@@ -86,7 +86,7 @@ function Bans() {
     <Card title="Bans" wide>
       {!bans ? <Missing wrong={wrong} /> : bans.length === 0 ? <p class="calm">No active bans.</p> : (
         <Table label="Bans">
-          <thead><tr><th scope="col">Banned</th><th scope="col">Reason</th><th scope="col">By</th><th scope="col">Ends</th><th /></tr></thead>
+          <thead><tr><th scope="col">Banned</th><th scope="col">Reason</th><th scope="col">By</th><th scope="col">Ends</th><td /></tr></thead>
           <tbody>
             {bans.map(ban => (
               <tr key={ban.kind + ban.subject}>
