@@ -490,8 +490,8 @@ constexpr std::array steps{
     Migration{16, "relays, and the hosts under them", relays},
     Migration{17, "a relay's leases, and what its hosts delivered", leases},
     Migration{18, "only a code that says so makes hosts the project's own", own_codes},
-    Migration{20, "when a host said last that a kernel failed", failures_said},
-    Migration{21, "which admin token made a token or a code", makers},
+    Migration{19, "when a host said last that a kernel failed", failures_said},
+    Migration{20, "which admin token made a token or a code", makers},
 };
 
 }  // namespace

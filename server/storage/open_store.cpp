@@ -78,7 +78,7 @@ Result<Opened> open_file(std::shared_ptr<void> lock, const io::Path& directory, 
   TRY_ASSIGN(auto database, Database::open(path.string(), Database::Create::no));
   TRY_ASSIGN(const int version, database->schema_version());
   if (version == 0) return database->damaged("it has no tables");
-  const bool beside = how == OpenCheck::beside && version == static_cast<int>(migrations().size());
+  const bool beside = how == OpenCheck::beside && version == migrations().back().version;
   if (how != OpenCheck::none && !beside) TRY(database->check());
   TRY(migrate(*database, migrations()));
   // What the server before us wrote but did not live to sync would be read as committed: make it durable

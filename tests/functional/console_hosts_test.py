@@ -144,6 +144,8 @@ class Hosts(unittest.TestCase):
             self.assertLessEqual(person.run("document.documentElement.scrollWidth"), 390, page)
         self.assertEqual(person.complaints(), [])
         person.call("Emulation.clearDeviceMetricsOverride")
+        person.wait("the sidebar", "!document.querySelector('.menu').checkVisibility() && innerHeight > 900")
+        person.look_at("#/")
         person.push("Log out")
         person.wait("the door", "document.querySelector('.login') !== null")
 
