@@ -21,7 +21,7 @@ def bundle(grid, name, kernel_unit):
 class BadInput(unittest.TestCase):
     def test_join_codes(self):
         with Grid() as grid:
-            refused = grid.join("x", check=False)
+            refused = grid.join("x", check=False, code=grid.join_code)
             self.assertNotEqual(refused.returncode, 0)
             self.assertRegex(refused.stderr, "(?i)running|reach|connect")
             grid.start_server()
@@ -41,7 +41,7 @@ class BadInput(unittest.TestCase):
             grid.kill("server", 15)
             secret.write_text("00" * 16 + "\n")
             grid.start_server()
-            self.assertRegex(grid.join("x", check=False).stderr, "(?i)secret|join code")
+            self.assertRegex(grid.join("x", check=False, code=grid.join_code).stderr, "(?i)secret|join code")
 
     def test_revoked_host_stops_and_says_so(self):
         with Grid() as grid:

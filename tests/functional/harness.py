@@ -85,7 +85,7 @@ def local_arguments(known=[]):
     """The same for bundles that are tried without a server: run-local and app check."""
     if not known:
         with tempfile.TemporaryDirectory() as directory:
-            told = subprocess.run([BUILD / "bin" / "gleaner-admin", "run-local", SQUARES, "--param", "count=1", "-o", directory],
+            told = subprocess.run([built("bin/gleaner-admin"), "run-local", SQUARES, "--param", "count=1", "-o", directory],
                                   capture_output=True, text=True).stderr
         words = re.search(r'cannot be confined .* --unconfined "([^"]+)"', told)
         known.append(["--unconfined", words[1]] if words else [])
