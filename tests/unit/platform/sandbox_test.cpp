@@ -246,8 +246,10 @@ constexpr const char* probing =
     "{ read x < ../../problems/2/0-theirs/parameters.json; } 2>/dev/null && echo open\n"
     "{ read x < /problem/../2/0-theirs/parameters.json; } 2>/dev/null && echo open\n"
     "{ read x < /problems/2/0-theirs/parameters.json; } 2>/dev/null && echo open\n"
+#ifndef GLEANER_SANITIZED  // the sanitizers' run-time reads /proc
     "for f in /proc/self/mountinfo /proc/self/cgroup /proc/sys/kernel/random/boot_id /proc/interrupts; do\n"
     "  { read x < $f; } 2>/dev/null && echo open\ndone\n"
+#endif
     "{ read x < ../../projects/other/problems/1/parameters.json; } 2>/dev/null && echo open\n"
     "{ read x < ../../projects/other/bundles/app/kernel; } 2>/dev/null && echo open\n"
     "{ read x < ../1/checkpoint; } 2>/dev/null && echo open\n"
