@@ -38,7 +38,7 @@ struct Joined {
 enum class Standing {
   served,
   unknown,  // the server does not know it: it joins again
-  copy,     // another computer uses its identity: it delivers what it has finished, then joins on its own
+  copy,     // another computer uses its identity: deliver finished results, then join as a new host
   revoked,  // only a person helps
 };
 

@@ -9,7 +9,7 @@
 namespace gleaner::joining {
 
 struct JoinFacts {
-  std::string name;  // empty: as it is called already, else this computer's name
+  std::string name;  // empty: the host keeps its name; a new one takes this computer's
   int cores = 0;     // 0: all
   std::string client_version;
   std::optional<protocol::Benchmark> benchmark;

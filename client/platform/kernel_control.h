@@ -3,7 +3,7 @@
 // cpu.stat, which counts every process that ever was in it. Else by signals to its process group and the
 // processes' clocks.
 //
-// The freezer of version 1 is not used: what it has frozen cannot be killed, and would outlive a client that
+// The freezer of version 1 is not used: frozen processes cannot be killed, and would outlive a client that
 // was. Not thread-safe. Platform file: kernel_control_linux.cpp.
 #pragma once
 
