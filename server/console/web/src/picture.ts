@@ -1,10 +1,11 @@
-// The picture of a problem as it forms: made anew while items come, at most every few seconds, and less often where making it takes long.
+// The picture of a problem as it forms: made anew whenever another twentieth of its items is accepted, at most every few seconds, and less
+// often where making it takes long. Each is a run of the manager and an act in the audit log, so that their number is bounded.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { change, may, type Problem, type ResultFile } from "./api";
 import { attempt } from "./parts";
 import { over } from "./words";
 
-const previewSeconds = 5;
+const previewSeconds = 5, steps = 20;
 export interface Made { items: number; files: ResultFile[] }
 
 export function useLivePicture(p: Problem): { made: Made | null; wrong: string; busy: boolean; fetchPartial: () => void } {
@@ -18,7 +19,9 @@ export function useLivePicture(p: Problem): { made: Made | null; wrong: string; 
   };
   useEffect(() => {
     if (!may("operator") || p.accepted === 0 || p.state === "finished" || document.hidden) return;
-    if (p.accepted === last.current.items || Date.now() < last.current.ready) return;
+    const more = p.accepted - last.current.items;
+    if (last.current.items > 0 && more < Math.max(1, p.items / steps) && !(over(p.state) && more > 0)) return;
+    if (Date.now() < last.current.ready) return;
     const begun = Date.now();
     last.current = { items: p.accepted, ready: Infinity };
     make(over(p.state) ? "partial" : "preview").then(got => { setMade(got); setWrong(""); }, (error: Error) => setWrong(error.message))
