@@ -241,7 +241,7 @@ Result<End> serve(const RunOptions& options, const Signals& signals, LateJoin& l
   if (failed)
     return Error{ErrorKind::io, "cannot keep other users out of the state directory " +
                                     options.state.root.string() + ": " + failed.message()};
-  TRY_ASSIGN(const StateLock lock, StateLock::take(options.state.lock()));
+  TRY_ASSIGN(StateLock lock, StateLock::take(options.state.lock()));
   const auto machine = platform::make_machine();
   Capacity capacity = capacity_of(*machine);
   // A slot for each processor that it may get one day.
@@ -326,6 +326,7 @@ Result<End> serve(const RunOptions& options, const Signals& signals, LateJoin& l
   if (!ended) {
     // A thread is stuck in a stalled connection. All that matters is on disk; systemd starts it anew.
     spdlog::shutdown();
+    lock.release();
     ::_exit(end == End::asked ? exit_ok : exit_problem);
   }
   return end;

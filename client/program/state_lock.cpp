@@ -23,11 +23,12 @@ Result<StateLock> StateLock::take(const io::Path& path) {
   return lock;
 }
 
-StateLock::~StateLock() {
+void StateLock::release() {
   if (descriptor_ < 0) return;
   // Closing is not enough: a child that has not yet become the program it is to be has the file open, too.
   ::flock(descriptor_, LOCK_UN);
   ::close(descriptor_);
+  descriptor_ = -1;
 }
 
 io::Path default_state_directory() {

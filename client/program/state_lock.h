@@ -10,9 +10,11 @@ class StateLock {
  public:
   // conflict if another process holds it.
   [[nodiscard]] static Result<StateLock> take(const io::Path& path);
-  ~StateLock();
+  ~StateLock() { release(); }
   StateLock(StateLock&& other) noexcept : descriptor_(other.descriptor_) { other.descriptor_ = -1; }
   StateLock& operator=(StateLock&&) = delete;
+  // For a process that is about to end without destructors.
+  void release();
 
  private:
   explicit StateLock(int descriptor) : descriptor_(descriptor) {}
