@@ -110,8 +110,11 @@ class Browser:
         found = []
         for event in self.events:
             if event.get("method") == "Log.entryAdded" and event["params"]["entry"]["level"] == "error":
-                if "favicon" not in event["params"]["entry"].get("url", ""):
-                    found.append(event["params"]["entry"]["text"])
+                entry = event["params"]["entry"]
+                # A problem may end while the page asks for its live picture: the server says so, and the page shows it.
+                ended = entry.get("url", "").endswith("/preview") and "409" in entry["text"]
+                if "favicon" not in entry.get("url", "") and not ended:
+                    found.append(entry["text"])
             if event.get("method") == "Runtime.exceptionThrown":
                 found.append(str(event["params"]))
         return found

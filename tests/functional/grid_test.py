@@ -136,7 +136,7 @@ class WholeGrid(unittest.TestCase):
             grid.wait_until("the kernel to go on", lambda: cpu_used() > before + 20_000_000)
             grid.control("one", "finish")
             grid.wait_until("all units to be done", lambda: not grid.kernels_of("one") or "finish" in
-                            grid.control("one", "why").stdout.lower(), 90)
+                            grid.control("one", "why").stdout.lower(), 240)
             grid.control("one", "quit")
             self.assertEqual(grid.processes["one"].wait(timeout=60), 0)
             self.assertEqual(grid.control("one", "status", check=False).returncode, 3)
