@@ -89,11 +89,12 @@ Result<Value> Uplink::decide(std::function<Status(service::Transaction&, Result<
 Duration Uplink::speak() {
   using service::NextMessage;
   const Status room = service_.kernel().can_store();
-  auto next = decide<NextMessage>([link = parent_.link(), arrived = carrier_.arrived(),
+  auto next = decide<NextMessage>([link = parent_.link(), arrived = carrier_.arrived(), key = work_key(),
                                    unable = room.ok() ? std::string() : room.error().message](
                                       service::Transaction& tx, Result<NextMessage>& value) -> Status {
     service::note_unable(*tx.model.upstream, unable);
     tx.model.upstream->link = link;
+    tx.model.upstream->work_key = key;
     if (arrived) tx.model.upstream->sends_at = tx.now;
     NextMessage found;
     TRY(service::next_message(tx, found));
@@ -192,17 +193,27 @@ Status Uplink::exchange(service::UpMessage& message) {
   return {};
 }
 
-Status Uplink::check_answers(const protocol::WorkReply& reply) {
+Bytes Uplink::work_key() {
+  const auto document = parent_.project();
+  if (document.payload == document_) return work_key_;
+  const auto trust = crypto::check_project(document, root_fingerprint_, service_.kernel().clock().now());
+  if (!trust.ok()) return {};
+  document_ = document.payload;
+  return work_key_ = trust->work_key;
+}
+
+Status Uplink::check_answers(protocol::WorkReply& reply) {
   if (reply.acknowledgements.empty()) return {};
   TRY_ASSIGN(const auto trust,
              crypto::check_project(parent_.project(), root_fingerprint_, service_.kernel().clock().now()));
+  const auto others = std::erase_if(
+      reply.acknowledgements, [&trust](const auto& statement) { return statement.key != trust.work_key; });
+  if (others > 0) parent_.doubt_document();  // its work key may have been changed
   for (const auto& statement : reply.acknowledgements) {
     // Whose it is says itself; of which result, is looked up.
     TRY_ASSIGN(const auto said, protocol::decode<protocol::Acknowledgement>(statement.payload));
     const auto checked = crypto::check_acknowledgement(statement, trust, said.host);
-    if (checked.ok()) continue;
-    parent_.doubt_document();  // its work key may have been changed
-    return checked.error().within("an acknowledgement is not the project's");
+    if (!checked.ok()) return checked.error().within("an acknowledgement is not the project's");
   }
   return {};
 }

@@ -47,7 +47,11 @@ class Uplink {
                                        const service::UpMessage::Result& result);
   [[nodiscard]] Result<service::LeasedStage> look_up(ProblemId problem, int stage);
   [[nodiscard]] Result<std::vector<double>> costs(ProblemId problem, int stage, std::int64_t items);
-  [[nodiscard]] Status check_answers(const protocol::WorkReply& reply);
+  // The project's present work key; empty: its document is not believed.
+  [[nodiscard]] Bytes work_key();
+  // Answers of another work key leave the reply: the parent asks for new ones when their results come again.
+  // Any other that is not the project's is an error.
+  [[nodiscard]] Status check_answers(protocol::WorkReply& reply);
   template <typename Value>
   [[nodiscard]] Result<Value> decide(std::function<Status(service::Transaction&, Result<Value>&)> operation);
 
@@ -60,7 +64,9 @@ class Uplink {
   ResultCarrier carrier_;
   Random random_;
   std::atomic<bool> stopping_ = false;
-  int silences_ = 0;  // in a row
+  int silences_ = 0;      // in a row
+  std::string document_;  // of which work_key_ is
+  Bytes work_key_;
   Repeats unread_;
   std::mutex mutex_;
   std::condition_variable wake_;

@@ -87,6 +87,10 @@ storage::DeliveryRow settle(Upstream& upstream, SegmentId segment) {
   return row;
 }
 
+bool is_outdated(const Upstream& upstream, const protocol::SignedStatement& answer) {
+  return !upstream.work_key.empty() && answer.key != upstream.work_key;
+}
+
 bool is_full(const Upstream& upstream, const Settings& settings) {
   return upstream.owed_bytes >= settings.configuration.results_megabytes * 1'000'000;
 }

@@ -71,6 +71,7 @@ struct Upstream {
   double item_down_bytes = 0, item_up_bytes = 0, item_seconds = 0;
   std::map<HostId, FromHere> from_here = {};
   protocol::HostSpeeds link = {};  // its own, as the uplink measures it
+  Bytes work_key;                  // the project's present one, as the uplink knows it; empty: not known yet
 };
 
 // Under which name the store has an application's manifest: a relay has no bundles.
@@ -85,6 +86,8 @@ struct Upstream {
 void owe(Upstream& upstream, storage::DeliveryRow row);
 // It has. REQUIRES: it is owed.
 [[nodiscard]] storage::DeliveryRow settle(Upstream& upstream, SegmentId segment);
+// Hosts do not take what a former work key signed.
+[[nodiscard]] bool is_outdated(const Upstream& upstream, const protocol::SignedStatement& answer);
 // As much is owed as this relay's disk is to hold, or more.
 [[nodiscard]] bool is_full(const Upstream& upstream, const Settings& settings);
 // Nothing of it stays here. REQUIRES: nothing is owed of it. Its stage may still be there.

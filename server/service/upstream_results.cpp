@@ -191,12 +191,14 @@ Result<CommitPlace> find_leased_place(Transaction& tx, HostId host_id, protocol:
   TRY_ASSIGN(const auto before,
              tx.store.delivery(delivery->unit, delivery->host, delivery->range, delivery->digest));
   const bool lost = before && before->acknowledgement.empty() && before->answered_at != Timestamp{};
-  if (before && !lost) {
-    prepared.leased.emplace(LeasedCommit{before->lease, true, false, {}});
-    if (!before->acknowledgement.empty()) {
-      TRY_ASSIGN(prepared.leased->answered,
-                 protocol::decode<protocol::SignedStatement>(before->acknowledgement));
-    }
+  std::optional<protocol::SignedStatement> answered;
+  if (before && !before->acknowledgement.empty()) {
+    TRY_ASSIGN(answered, protocol::decode<protocol::SignedStatement>(before->acknowledgement));
+  }
+  // The project signs an answer anew for whoever brings the result again: this relay does.
+  const bool outdated = answered && is_outdated(*tx.model.upstream, *answered);
+  if (before && !lost && !outdated) {
+    prepared.leased.emplace(LeasedCommit{before->lease, true, false, std::move(answered)});
     return place;
   }
   TRY(remember(tx, host_id, prepared.request.unit, prepared.refusal));
@@ -245,6 +247,8 @@ std::vector<protocol::SignedStatement> answers_for(Transaction& tx, HostId host,
   const auto found = tx.model.upstream->answers.find(host);
   if (found == tx.model.upstream->answers.end()) return some;
   auto& answers = found->second;
+  std::erase_if(answers,
+                [&](const auto& answer) { return is_outdated(*tx.model.upstream, answer.statement); });
   // New ones first; they are behind those that were told.
   std::stable_partition(answers.begin(), answers.end(), [](const auto& answer) { return answer.told == 0; });
   for (Upstream::Answer& answer : answers) {

@@ -140,6 +140,37 @@ TEST_CASE("a result that a relay has lost is computed again, or brought again by
   tree.finish();
 }
 
+TEST_CASE("an answer of a former work key is asked for again with its result, which counts once") {
+  Tree tree;
+  const TreeChild& child = tree.children[0];
+  const auto grant = tree.take(child);
+  const auto commit = tree.result(child, grant, grant.range);
+  REQUIRE(tree.work(child, {commit}, 0).held);
+  tree.finish();
+  const auto replace_key = [&](const Bytes& key) {
+    must(tree.operate([&key](Transaction& tx) {
+      tx.model.upstream->work_key = key;
+      return Status{};
+    }));
+  };
+  const auto accepted = [&] {
+    return tree.look<std::int64_t>(
+        [&](Transaction& tx) { return tx.model.hosts.at(child.id).row.items_accepted; });
+  };
+  const auto before = accepted();
+  const auto answered = tree.work(child, {commit}, 0);
+  REQUIRE(!answered.acknowledgements.empty());
+  replace_key("a newer one");
+  const auto later = tree.work(child, {commit}, 0);
+  CHECK(later.acknowledgements.empty());
+  REQUIRE(later.held);
+  tree.world.clock().advance(std::chrono::minutes{1});
+  tree.speak_all();
+  replace_key(answered.acknowledgements.front().key);
+  CHECK(!tree.work(child, {commit}, 0).acknowledgements.empty());
+  CHECK(accepted() == before);
+}
+
 TEST_CASE("what came for a lease that was over goes up after a restart, too") {
   Tree tree;
   const TreeChild& child = tree.children[0];
