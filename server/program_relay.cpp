@@ -5,8 +5,11 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <atomic>
 #include <csignal>
 #include <cstdio>
+#include <optional>
+#include <utility>
 
 #include "server/program_relay_commands.h"
 #include "server/program_serving.h"
@@ -41,15 +44,44 @@ Status take_from_project(service::Configuration& configuration, const relay::Mem
   return {};
 }
 
-Status run(const relay::RelayDirectory& directory, const RunOptions& options) {
+// A relay that is not known an hour after it joined again has another one beside it that uses its identity,
+// or two servers behind its parent's address.
+constexpr auto joins_again_after = std::chrono::hours{1};
+
+// Of a relay that its project does not know, as after the server was restored from a backup.
+struct Rejoining {
+  std::optional<SteadyTime> last;  // when it joined again
+  relay::Membership fresh;         // what it is to go on with, once `joined`
+  std::atomic<bool> joined = false;
+};
+
+Status join_again(relay::ParentCalls& parent, const relay::RelayKeys& keys, const std::string& name,
+                  Rejoining& rejoining) {
+  const SteadyTime now = system_clock().steady();
+  if (rejoining.last && now - *rejoining.last < joins_again_after)
+    return Error{ErrorKind::conflict,
+                 "this relay joined again less than an hour ago: see whether another one runs with a copy of "
+                 "its directory"};
+  auto joined = parent.join_again(keys, name);
+  if (!joined.ok()) return joined.error();
+  spdlog::warn(
+      "the project does not know this relay, as after it was restored from a backup: it joined again as host "
+      "{} and starts anew. Its hosts join again by themselves",
+      joined->host.value);
+  rejoining.fresh = std::move(*joined);
+  rejoining.last = now;
+  rejoining.joined = true;
+  return {};
+}
+
+// Until a signal comes. Whether it is to run again, with `rejoining.fresh`.
+Result<bool> serve(const relay::RelayDirectory& directory, const RunOptions& options, Rejoining& rejoining) {
   io::Files& files = io::real_files();
-  TRY(check_user(directory.root(), "run --relay", "gleaner-relay"));
   TRY_ASSIGN(auto configuration, relay::read_settings(files, directory));
   if (!options.log_level.empty()) configuration.log_level = options.log_level;
   logging::set_up({.name = "gleaner-relay",
                    .level = configuration.log_level,
                    .form = logging::form_of(configuration.log_format)});
-  block_signals();
   if (const std::string told = io::close_to_others(directory.root()); !told.empty()) spdlog::warn("{}", told);
   TRY_ASSIGN(const auto membership, relay::load_membership(files, directory));
   TRY(relay::check_no_copy(files, directory));
@@ -83,11 +115,17 @@ Status run(const relay::RelayDirectory& directory, const RunOptions& options) {
   parent.start();
   service->start_ticking();
   TRY_ASSIGN(const auto serving, Serving::start(*service, std::move(http), http::PublicPage::off));
-  relay::Uplink uplink(*service, parent, crypto::fingerprint(root_key), [&files, &directory] {
+  const auto end_of_copy = [&files, &directory] {
     if (const Status marked = relay::mark_copy(files, directory); !marked.ok())
       spdlog::error("{}", marked.error().message);
     ::kill(::getpid(), SIGTERM);
-  });
+  };
+  const auto end_of_unknown = [&]() -> Status {
+    TRY(join_again(parent, keys, configuration.name, rejoining));
+    ::kill(::getpid(), SIGTERM);
+    return {};
+  };
+  relay::Uplink uplink(*service, parent, crypto::fingerprint(root_key), {end_of_copy, end_of_unknown});
   uplink.start();
 
   const int listening = serving->server().port();
@@ -97,13 +135,27 @@ Status run(const relay::RelayDirectory& directory, const RunOptions& options) {
                                                                     keys.enrolment_secret, listening)));
   sd_notify(0, "READY=1");
   wait_for_signals(serving->server(), directory.project(), [] {});
-  sd_notify(0, "STOPPING=1");
+  const bool again = rejoining.joined;
+  if (!again) sd_notify(0, "STOPPING=1");
   serving->stop(patience);
   uplink.stop();
   service->stop();
   parent.stop();
-  spdlog::info("stopped");
-  return relay::check_no_copy(files, directory);
+  if (!again) spdlog::info("stopped");
+  TRY(relay::check_no_copy(files, directory));
+  return again;
+}
+
+Status run(const relay::RelayDirectory& directory, const RunOptions& options) {
+  TRY(check_user(directory.root(), "run --relay", "gleaner-relay"));
+  block_signals();
+  Rejoining rejoining;
+  for (;;) {
+    TRY_ASSIGN(const bool again, serve(directory, options, rejoining));
+    if (!again) return {};
+    TRY(relay::replace_membership(io::real_files(), directory, rejoining.fresh));
+    rejoining.joined = false;
+  }
 }
 
 int finish(const Status& status) {

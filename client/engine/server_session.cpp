@@ -150,9 +150,14 @@ Status ServerSession::take_project(const transport::Answer& answer, const transp
   std::optional<transport::Relay> certified;
   if (relay != nullptr) {
     TRY_ASSIGN(certified, transport::understand_relay(*relay, trust_.project(), services_.clock.now()));
-    if (certified->certificate.relay != relay_)
-      return Error{ErrorKind::untrusted, "another relay has taken this one's place, \"" +
-                                             certified->certificate.name + "\": join with its code"};
+    if (certified->certificate.relay != relay_) {
+      // One that does not know this host may be the same relay, which joined the project anew: joining again
+      // shows whether it takes this host's code.
+      if (unknown_host_ == UnknownHost::no)
+        return Error{ErrorKind::untrusted, "another relay has taken this one's place, \"" +
+                                               certified->certificate.name + "\": join with its code"};
+      certified.reset();
+    }
   }
   if (unknown_host_ == UnknownHost::said) unknown_host_ = UnknownHost::confirmed;
   project_fetched_ = true;

@@ -33,6 +33,11 @@ class LinuxSandbox final : public Sandbox {
   }
 
   Result<io::ProcessSpec> confine(const host::KernelLaunch& launch) override {
+    return confine_program(launch, program(launch));
+  }
+
+  Result<io::ProcessSpec> confine_program(const host::KernelLaunch& launch,
+                                          std::vector<std::string> program) {
     if (std::string lack = sandbox::missing_interpreter(launch.program); !lack.empty())
       return Error{ErrorKind::not_found, std::move(lack)};
     const bool namespaces = walls_.namespaces;
@@ -49,7 +54,7 @@ class LinuxSandbox final : public Sandbox {
     spec.relays_exit = true;
     const bool scratch = has_scratch(launch);
     sandbox::Confined confined;
-    confined.program = program(launch);
+    confined.program = std::move(program);
     confined.runtime = sandbox::runtime_files(launch.program);
     confined.readable = {{launch.bundle_directory, sandbox::kernel_bundle},
                          {launch.problem_directory, "/problem"}};
@@ -101,33 +106,22 @@ class LinuxSandbox final : public Sandbox {
   // Runs the whole way in with a program that tries the walls. Empty if they hold, else what stands against
   // it.
   [[nodiscard]] std::string check(io::ProcessRunner& processes) {
-    checking_ = true;
     host::KernelLaunch launch;
     const io::Path place = settings_.state_root / "slots" / "check";
     launch.bundle_directory = place / "bundle";
     launch.problem_directory = place / "problem";
-    launch.slot_directory = place / "slot";
     launch.program = settings_.helper;
     launch.memory_bytes = 64 << 20;
     launch.disk_bytes = 1 << 20;
-    std::error_code error;
-    for (const io::Path& directory :
-         {launch.bundle_directory, launch.problem_directory, launch.slot_directory})
-      std::filesystem::create_directories(directory, error);
-    // Where no namespace hides it, a file of the owner's.
-    if (!io::real_files().write(foreign_file(), "", io::Mode::secret).ok())
-      return "its state cannot be written";
-    const auto spec = confine(launch);
-    std::string trouble =
-        spec.ok() ? sandbox::run_check(
-                        processes, *spec,
-                        [&](const io::Process& process) {
-                          return io::real_files().exists(written_by(launch, process) / sandbox::check_file);
-                        })
-                  : spec.error().message;
-    (void)io::real_files().remove_all(place);  // the next start tries again
-    checking_ = false;
-    return trouble;
+    const auto walled = [&](const sandbox::Trial& trial) -> Result<io::ProcessSpec> {
+      for (const io::Path& directory : {launch.bundle_directory, launch.problem_directory})
+        TRY(io::real_files().make_directories(directory));
+      launch.slot_directory = trial.directory;
+      return confine_program(launch, trial.program);
+    };
+    return sandbox::try_walls(
+        processes, io::real_files(), tools(), walls_, place,
+        {walled, [&](const io::Process& process) { return written_by(launch, process); }});
   }
 
   void say_why_no_namespaces(std::string reason) { why_no_namespaces_ = std::move(reason); }
@@ -141,10 +135,7 @@ class LinuxSandbox final : public Sandbox {
            launch.disk_bytes <= std::min(scratch_bytes_max, memory / scratch_memory_part);
   }
 
-  [[nodiscard]] io::Path foreign_file() const { return settings_.state_root / "slots/check/foreign"; }
-
   [[nodiscard]] std::vector<std::string> program(const host::KernelLaunch& launch) const {
-    if (checking_) return sandbox::check_program(tools(), walls_, foreign_file());
     if (!walls_.namespaces) return {launch.program.string()};
     return {(sandbox::kernel_bundle / launch.program.lexically_relative(launch.bundle_directory)).string()};
   }
@@ -156,7 +147,6 @@ class LinuxSandbox final : public Sandbox {
   Random random_{std::random_device{}()};
   std::unique_ptr<Cgroups> cgroups_;
   std::string why_no_namespaces_;
-  bool checking_ = false;
 };
 
 class RefusingSandbox final : public Sandbox {

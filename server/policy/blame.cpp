@@ -228,8 +228,9 @@ void Blame::rule_on_items(const Failure& failure, const Belief& belief, std::vec
     if (condemned && !item.set_aside && failure.computing && number == failure.item) {
       item.set_aside = true;
       rulings.push_back({Ruling::Kind::set_aside, number, 0,
-                         fmt::format("it failed {} times on {} hosts that compute others; last: {}", times,
-                                     hosts, failure.message.substr(0, message_length_max))});
+                         fmt::format("it failed {} times on {}; last: {}", times,
+                                     hosts == 1 ? "one host" : fmt::format("{} hosts", hosts),
+                                     failure.message.substr(0, message_length_max))});
     } else if (item.set_aside && !lone && broken < even) {
       item.set_aside = false;
       rulings.push_back(
@@ -262,11 +263,10 @@ void Blame::rule_on_host(const Failure& failure, Timestamp now, std::vector<Ruli
 void Blame::rule_on_application(const Failure& failure, int silent, std::vector<Ruling>& rulings) const {
   const Application& seen = application_of(failure.application);
   // Either several hosts failed on several items, or it never worked anywhere and failed often enough.
-  int convicted = 0, failing = 0, failures = 0;
-  std::int64_t known = seen.delivering;
+  int convicted = 0, failing = 0, failures = 0, hosts = 0;
   for (const HostId host : seen.failing) {
     if (credence(host, failure.application) < even) continue;
-    ++known;
+    ++hosts;
     const double broken = pair_broken(host, failure.application);
     convicted += broken >= rules_.convicted ? 1 : 0;
     failing += broken >= even ? 1 : 0;
@@ -276,8 +276,9 @@ void Blame::rule_on_application(const Failure& failure, int silent, std::vector<
       seen.delivering == 0 && failures >= rules_.lone_failures && (failing >= 2 || silent == 0);
   if (convicted < 2 && !nowhere) return;
   if (application_broken(failure.application, silent) < rules_.stopped) return;
+  // Some of them may be excused by broken items, even all: they have failed and not delivered since.
   rulings.push_back({Ruling::Kind::stop_application, failure.item, 0,
-                     fmt::format("it fails on {} of {} hosts; last: {}", std::max(failing, convicted), known,
+                     fmt::format("it fails on {} of {} hosts; last: {}", hosts, hosts + seen.delivering,
                                  failure.message.substr(0, message_length_max))});
 }
 

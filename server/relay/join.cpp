@@ -50,9 +50,9 @@ Status check_certificate(const protocol::SignedStatement& statement, const crypt
   return Error{ErrorKind::untrusted, "the relay certificate that came is of another relay"};
 }
 
-Result<Membership> enrol(const transport::Ways& ways, io::Files& files, const RelayDirectory& directory,
-                         const RelayKeys& keys, const protocol::JoinCode& code, const std::string& name,
-                         const Membership* present, Timestamp now) {
+Result<Membership> enrol(const transport::Ways& ways, const io::Files& files, const RelayKeys& keys,
+                         const protocol::JoinCode& code, const std::string& name, const Membership* present,
+                         Timestamp now) {
   Membership joined;
   joined.code = code;
   if (present != nullptr) joined.revocations = present->revocations;
@@ -69,10 +69,6 @@ Result<Membership> enrol(const transport::Ways& ways, io::Files& files, const Re
   joined.host = reply.host;
   joined.token = reply.token;
   joined.certificate = *reply.certificate;
-  if (present != nullptr && present->host != joined.host) present = nullptr;
-  // What another membership left here is of no use to this one.
-  if (present == nullptr) TRY(forget_membership(files, directory));
-  TRY(save_membership(files, directory, joined));
   return joined;
 }
 
@@ -89,9 +85,25 @@ Result<Membership> join(const transport::Ways& ways, io::Files& files, const Rel
                  "this relay has joined the project at " + transport::place_of(present->code) +
                      ": `gleaner-relay leave` first, or use another directory with --relay"};
   if (present.ok() && protocol::to_text(present->code) == protocol::to_text(code)) return present;
-  auto joined = enrol(ways, files, directory, keys, code, name, present.ok() ? &*present : nullptr, now);
+  auto joined = enrol(ways, files, keys, code, name, present.ok() ? &*present : nullptr, now);
   if (!joined.ok()) return transport::why_not_joined(joined.error(), code);
+  if (present.ok() && present->host == joined->host)
+    TRY(save_membership(files, directory, *joined));
+  else
+    TRY(replace_membership(files, directory, *joined));
   return joined;
+}
+
+Result<Membership> join_again(const transport::Ways& ways, const RelayKeys& keys, const Membership& present,
+                              const std::string& name, Timestamp now) {
+  auto joined = enrol(ways, io::real_files(), keys, present.code, name, &present, now);
+  if (!joined.ok()) return transport::why_not_joined(joined.error(), present.code);
+  return joined;
+}
+
+Status replace_membership(io::Files& files, const RelayDirectory& directory, const Membership& joined) {
+  TRY(forget_membership(files, directory));
+  return save_membership(files, directory, joined);
 }
 
 Status leave(io::HttpClient& http, io::Files& files, const RelayDirectory& directory,

@@ -303,6 +303,15 @@ Result<protocol::SignedStatement> ParentCalls::certificate_of(HostId relay) {
   return statement;
 }
 
+Result<Membership> ParentCalls::join_again(const RelayKeys& keys, const std::string& name) {
+  const Membership present = membership();
+  const auto pinned = std::make_shared<io::PinnedTlsKey>();  // whoever answers now
+  const auto http =
+      io::make_curl_client(transport::vouchers_of(present.code), user_agent(), {}, refused_, pinned);
+  const auto inquiring = io::make_inquiring_client(user_agent());
+  return relay::join_again({*http, inquiring.get(), pinned.get()}, keys, present, name, clock_.now());
+}
+
 Result<BlobPiece> ParentCalls::blob(const std::string& digest, std::int64_t offset, std::int64_t bytes_max) {
   // From a byte before: a range that begins where the blob ends would be refused.
   const std::int64_t from = std::max<std::int64_t>(offset - 1, 0);

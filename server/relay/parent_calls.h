@@ -45,6 +45,9 @@ class ParentCalls final : public service::Parent {
   [[nodiscard]] Status left(HostId host) override;
   [[nodiscard]] Result<protocol::SignedStatement> certificate_of(HostId relay) override;
 
+  // The parent does not know this relay any more: join.h. `name`: what it is called.
+  [[nodiscard]] Result<Membership> join_again(const RelayKeys& keys, const std::string& name);
+
   // A part of a blob, for RelayBlobs.
   [[nodiscard]] Result<BlobPiece> blob(const std::string& digest, std::int64_t offset,
                                        std::int64_t bytes_max);

@@ -40,12 +40,11 @@ protocol::Instance new_instance() {
 
 }  // namespace
 
-Uplink::Uplink(service::Service& service, ParentCalls& parent, Bytes root_fingerprint,
-               std::function<void()> copied)
+Uplink::Uplink(service::Service& service, ParentCalls& parent, Bytes root_fingerprint, Standing standing)
     : service_(service),
       parent_(parent),
       root_fingerprint_(std::move(root_fingerprint)),
-      copied_(std::move(copied)),
+      standing_(std::move(standing)),
       instance_(new_instance()),
       carrier_(parent),
       random_(std::random_device{}()) {}
@@ -104,7 +103,11 @@ Duration Uplink::speak() {
   if (!next.ok()) return std::chrono::seconds{1};
   if (!next->failures.empty()) tell_failures(std::move(next->failures));
   if (!next->message) return glance;
-  const Status heard = exchange(*next->message);
+  Status heard = exchange(*next->message);
+  // Who was put out does not come back by itself, whatever the parent forgets later.
+  if (!heard.ok() && heard.error().kind == ErrorKind::forbidden) put_out_ = true;
+  if (!heard.ok() && heard.error().kind == ErrorKind::unauthorized && !put_out_)
+    heard = take_unknown(heard.error());
   if (heard.ok()) {
     silences_ = 0;
     return Duration{0};
@@ -120,6 +123,13 @@ Duration Uplink::speak() {
   });
   static_cast<void>(told);  // a model that was read back knows of no message
   return glance;
+}
+
+Status Uplink::take_unknown(const Error& error) {
+  const Status joined = standing_.join_again();
+  if (!joined.ok()) return joined.error().within(error.message);
+  stopping_ = true;
+  return {};
 }
 
 void Uplink::tell_failures(std::vector<protocol::FailureReport> failures) {
@@ -160,7 +170,7 @@ Status Uplink::exchange(service::UpMessage& message) {
              transport::understand<protocol::WorkReply>(transport::call(*http_, parent_.server(), request)));
   if (reply.instance == protocol::InstanceOrder::renew) instance_ = new_instance();
   if (reply.instance == protocol::InstanceOrder::part) {
-    if (!stopping_.exchange(true)) copied_();
+    if (!stopping_.exchange(true)) standing_.copied();
     return Error{ErrorKind::conflict, "the parent serves another relay with this one's identity"};
   }
   parent_.heard(reply.revocations.value_or(0));

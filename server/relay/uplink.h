@@ -22,10 +22,14 @@ namespace gleaner::relay {
 
 class Uplink {
  public:
-  // Both must outlive it. `root_fingerprint`: of the project's root key. `copied`: the parent serves another
-  // relay with this one's identity; called once, on the uplink's thread, and nothing more is said.
-  Uplink(service::Service& service, ParentCalls& parent, Bytes root_fingerprint,
-         std::function<void()> copied);
+  // What the uplink cannot decide, called on its thread. Nothing more is said to the parent after `copied`,
+  // or after a `join_again` that was good.
+  struct Standing {
+    std::function<void()> copied;        // the parent serves another relay with this one's identity
+    std::function<Status()> join_again;  // the parent does not know this relay; an error: why not yet
+  };
+  // Both must outlive it. `root_fingerprint`: of the project's root key.
+  Uplink(service::Service& service, ParentCalls& parent, Bytes root_fingerprint, Standing standing);
   ~Uplink();  // stop()
   void start();
   // A call that is under way is waited for.
@@ -35,6 +39,8 @@ class Uplink {
   void run();
   // How long nothing is to be said.
   [[nodiscard]] Duration speak();
+  // The parent does not know this relay, as it said with `error`.
+  [[nodiscard]] Status take_unknown(const Error& error);
   void tell_failures(std::vector<protocol::FailureReport> failures);
   [[nodiscard]] Status exchange(service::UpMessage& message);
   // The bytes of small results into their commits; large ones go ahead. The commits of those that are not
@@ -58,7 +64,7 @@ class Uplink {
   service::Service& service_;
   ParentCalls& parent_;
   const Bytes root_fingerprint_;
-  const std::function<void()> copied_;
+  const Standing standing_;
   protocol::Instance instance_;
   std::unique_ptr<io::HttpClient> http_;
   ResultCarrier carrier_;
@@ -67,6 +73,7 @@ class Uplink {
   int silences_ = 0;      // in a row
   std::string document_;  // of which work_key_ is
   Bytes work_key_;
+  bool put_out_ = false;
   Repeats unread_;
   std::mutex mutex_;
   std::condition_variable wake_;

@@ -47,7 +47,6 @@ ManagerSandbox::ManagerSandbox(ProjectDirectory directory, const Configuration& 
 }
 
 void ManagerSandbox::look() const {
-  disk_in_the_way_ = false;
   found_ = sandbox::find_walls(tools_, sandbox::landlock_version(), sandbox::LandlockAlone::accepted,
                                [this](const sandbox::Walls& walls) { return attempt(walls); });
 }
@@ -124,30 +123,19 @@ std::string ManagerSandbox::excess(ProblemId problem, const io::Process& process
 }
 
 std::string ManagerSandbox::attempt(const sandbox::Walls& walls) const {
-  io::Files& files = io::real_files();
-  const io::Path place = directory_.root() / "problems" / "check";
-  const io::Path work = place / "work";
-  const io::Path foreign = place / "foreign";  // where no namespace hides it
-  const std::string trouble = [&]() -> std::string {
-    Status made = files.make_directories(work);
-    if (made.ok()) made = files.make_directories(place / "problem");
-    if (made.ok()) made = files.write(foreign, "", io::Mode::secret);
-    if (made.ok()) made = give_to_its_user(work, 0);
-    if (!made.ok()) {
-      disk_in_the_way_ = true;
-      return made.error().message;
-    }
+  disk_in_the_way_ = true;  // until the directory is there
+  const auto confine = [&](const sandbox::Trial& trial) -> Result<io::ProcessSpec> {
+    TRY(give_to_its_user(trial.directory, 0));
+    disk_in_the_way_ = false;
     sandbox::Confined confined;
-    confined.program = sandbox::check_program(tools_, walls, foreign);
+    confined.program = trial.program;
     confined.runtime = sandbox::runtime_files(tools_.helper);
-    confined.readable = {as_it_is(place / "problem")};
-    confined.writable = as_it_is(work);
+    confined.writable = as_it_is(trial.directory);
     if (superuser_) confined.user = sandbox::own_user(directory_.root(), 0);
-    return sandbox::run_check(processes_, confined_spec(walls, std::move(confined)),
-                              [&](const io::Process&) { return files.exists(work / sandbox::check_file); });
-  }();
-  (void)files.remove_all(place);  // the next start tries again
-  return trouble;
+    return confined_spec(walls, std::move(confined));
+  };
+  return sandbox::try_walls(processes_, io::real_files(), tools_, walls,
+                            directory_.root() / "problems" / "check", {confine});
 }
 
 io::ProcessSpec ManagerSandbox::spec_for(const io::Path& work) const {

@@ -18,6 +18,7 @@ namespace gleaner::service {
 namespace {
 
 constexpr int garbage_ticks = 600;  // every ten minutes
+constexpr int retention_ticks = 20;
 constexpr int departure_ticks = 60;
 constexpr int account_ticks = 30;  // what a crash may forget of a problem's fair share
 constexpr Duration calendar_jump = std::chrono::seconds{10};
@@ -92,10 +93,8 @@ void Ticker::stop() {
 }
 
 void Ticker::tick() {
-  if (++ticks_ % garbage_ticks == 0) {
-    problems_.remove_old();
-    collect_garbage();
-  }
+  if (++ticks_ % retention_ticks == 0) problems_.remove_old();
+  if (ticks_ % garbage_ticks == 0) collect_garbage();
   if (ticks_ % departure_ticks == 0) subtree_.tell();
   revocations_.tick();
   note_generation();

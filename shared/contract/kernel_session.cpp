@@ -1,6 +1,7 @@
 #include "shared/contract/kernel_session.h"
 
 #include <csignal>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -32,6 +33,17 @@ bool never_started(const io::ProcessExit& exit, const std::string& last_words) {
   constexpr int cannot_prepare = 125, not_found = 127;  // and 126: cannot be executed
   if (exit.signalled) return false;
   return (exit.code >= cannot_prepare && exit.code <= not_found) || last_words.starts_with("bwrap: ");
+}
+
+// As Python ends where a module is not installed, or needs a library that is not there; at a kernel's start,
+// or later where it imports what it needs.
+bool lacks_module(const io::ProcessExit& exit, std::string_view last_words) {
+  if (exit.signalled || exit.code == 0) return false;
+  const auto end = last_words.find_last_not_of(" \t\r\n");
+  if (end == std::string_view::npos) return false;
+  const auto before = last_words.rfind('\n', end);  // npos + 1 is 0
+  const std::string_view last = last_words.substr(before + 1);
+  return last.starts_with("ModuleNotFoundError: ") || last.starts_with("ImportError: ");
 }
 
 }  // namespace
@@ -121,6 +133,11 @@ void KernelSession::State::conclude(const io::ProcessExit& exit) {
   ended = true;
   if (killed && output_closed)
     fail(FailureKind::bad_output, "closed its standard output " + grammar.occupation());
+  else if (lacks_module(exit, process->error_tail()))
+    fail(FailureKind::not_executable,
+         exit.describe() + " " + grammar.occupation() +
+             ": this computer lacks a Python module that the application needs. Install it for all users, or "
+             "leave the application to other computers");
   else
     fail(!grammar.greeted() && never_started(exit, process->error_tail()) ? FailureKind::not_executable
                                                                           : kind_of(exit),

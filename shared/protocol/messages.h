@@ -471,7 +471,7 @@ enum class FailureKind : int {
   kernel_error = 3,    // it said so itself
   bad_output = 4,      // not the contract's grammar, too much, or ended too early
   resource_limit = 5,  // memory, disk or processes
-  not_executable = 6,  // missing platform, library or interpreter
+  not_executable = 6,  // the host lacks something: platform, library, module, disk, memory, sandbox
   untrusted = 7,       // chain, digest or signature did not hold
   download_failed = 8,
 };

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "shared/base/random.h"
+#include "shared/base/result.h"
+#include "shared/io/files.h"
 #include "shared/io/process.h"
 #include "shared/sandbox/runtime_files.h"
 
@@ -51,15 +53,20 @@ struct Confined {
 [[nodiscard]] std::vector<std::string> command_line(const Tools& tools, const Walls& walls,
                                                     const Confined& confined);
 
-// A program that tries the walls, as `Confined::program`: it may not reach `foreign_file`, and leaves
-// `check_file` in the place to write to.
-inline constexpr const char* check_file = "gleaner-sandbox-check";
-[[nodiscard]] std::vector<std::string> check_program(const Tools& tools, const Walls& walls,
-                                                     const io::Path& foreign_file);
-// Runs it. `wrote`: whether its file is seen from outside, asked while it runs. Empty if the walls hold, else
-// what stands against them.
-[[nodiscard]] std::string run_check(io::ProcessRunner& processes, const io::ProcessSpec& spec,
-                                    const std::function<bool(const io::Process&)>& wrote);
+// A program that tries walls: it may not reach a file beside the directory that it works in.
+struct Trial {
+  io::Path directory;                // to be `Confined::writable`; made, and nobody's yet
+  std::vector<std::string> program;  // to be `Confined::program`
+};
+// Runs one in `place`, which is made and removed. `confine` builds the walls around it; `seen`: where what it
+// writes is seen while it runs (default: its directory). Empty if the walls hold, else what stands against
+// them. Some tens of milliseconds.
+struct Attempt {
+  std::function<Result<io::ProcessSpec>(const Trial&)> confine;
+  std::function<io::Path(const io::Process&)> seen = {};
+};
+[[nodiscard]] std::string try_walls(io::ProcessRunner& processes, io::Files& files, const Tools& tools,
+                                    const Walls& walls, const io::Path& place, const Attempt& attempt);
 
 // 0: this system has no Landlock.
 [[nodiscard]] int landlock_version();

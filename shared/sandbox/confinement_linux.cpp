@@ -14,6 +14,7 @@ namespace {
 
 // At the lowest priority on a busy computer; nobody asks again until the next start.
 constexpr Duration check_patience = std::chrono::seconds{60};
+constexpr const char* trial_file = "gleaner-sandbox-check";  // as the helper writes it
 constexpr unsigned own_users_begin = 61184, own_users_end = 65520;
 constexpr const char* devices[] = {"/dev/null", "/dev/full", "/dev/random", "/dev/urandom"};
 // What of /proc may be read: how programs find the processor's parts. Paths of all mounts, with their owner's
@@ -135,6 +136,31 @@ std::vector<std::string> landlock_rules(const Walls& walls, const Confined& conf
   return all;
 }
 
+// `wrote`: whether its file is seen from outside, asked while it runs.
+std::string run_trial(io::ProcessRunner& processes, const io::ProcessSpec& spec,
+                      const std::function<bool(const io::Process&)>& wrote) {
+  const auto started = processes.start(spec);
+  if (!started.ok()) return started.error().message;
+  io::Process& process = **started;
+  Bytes said;
+  std::string trouble;
+  for (Duration waited{0}; waited < check_patience; waited += std::chrono::milliseconds{2}) {
+    if (said.empty() && process.read_some(said, sizeof "ready") == io::ReadKind::data) {
+      if (!wrote(process)) trouble = "what it writes cannot be read";
+      process.close_input();
+    }
+    if (const auto exit = process.poll_exit()) {
+      if (!exit->signalled && exit->code == 0) return trouble;
+      std::string words = process.error_tail();
+      words = words.substr(0, words.find_last_not_of('\n') + 1);
+      std::replace(words.begin(), words.end(), '\n', ';');
+      return words.empty() ? exit->describe() : words;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds{2});
+  }
+  return "it did not answer";
+}
+
 }  // namespace
 
 std::vector<std::string> command_line(const Tools& tools, const Walls& walls, const Confined& confined) {
@@ -161,33 +187,25 @@ std::vector<std::string> command_line(const Tools& tools, const Walls& walls, co
   return all;
 }
 
-std::vector<std::string> check_program(const Tools& tools, const Walls& walls, const io::Path& foreign_file) {
-  return {walls.namespaces ? inner_helper : tools.helper.string(), "check", "/etc/shadow",
-          foreign_file.string()};
-}
-
-std::string run_check(io::ProcessRunner& processes, const io::ProcessSpec& spec,
-                      const std::function<bool(const io::Process&)>& wrote) {
-  const auto started = processes.start(spec);
-  if (!started.ok()) return started.error().message;
-  io::Process& process = **started;
-  Bytes said;
-  std::string trouble;
-  for (Duration waited{0}; waited < check_patience; waited += std::chrono::milliseconds{2}) {
-    if (said.empty() && process.read_some(said, sizeof "ready") == io::ReadKind::data) {
-      if (!wrote(process)) trouble = "what it writes cannot be read";
-      process.close_input();
-    }
-    if (const auto exit = process.poll_exit()) {
-      if (!exit->signalled && exit->code == 0) return trouble;
-      std::string words = process.error_tail();
-      words = words.substr(0, words.find_last_not_of('\n') + 1);
-      std::replace(words.begin(), words.end(), '\n', ';');
-      return words.empty() ? exit->describe() : words;
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds{2});
-  }
-  return "it did not answer";
+std::string try_walls(io::ProcessRunner& processes, io::Files& files, const Tools& tools, const Walls& walls,
+                      const io::Path& place, const Attempt& attempt) {
+  const io::Path foreign = place / "foreign";  // where no namespace hides it
+  const std::string trouble = [&]() -> std::string {
+    Trial trial;
+    trial.directory = place / "slot";
+    trial.program = {walls.namespaces ? inner_helper : tools.helper.string(), "check", "/etc/shadow",
+                     foreign.string()};
+    Status made = files.make_directories(trial.directory);
+    if (made.ok()) made = files.write(foreign, "", io::Mode::secret);
+    if (!made.ok()) return made.error().message;
+    const auto spec = attempt.confine(trial);
+    if (!spec.ok()) return spec.error().message;
+    return run_trial(processes, *spec, [&](const io::Process& process) {
+      return files.exists((attempt.seen ? attempt.seen(process) : trial.directory) / trial_file);
+    });
+  }();
+  (void)files.remove_all(place);  // the next start tries again
+  return trouble;
 }
 
 int landlock_version() {

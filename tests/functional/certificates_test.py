@@ -1,9 +1,10 @@
-"""The end of the work key's certificate while everything runs: said before, no work after it, no blame, and all is well once it is
-certified again."""
+"""Wrong dates and ends of certificates. The end of the work key's while everything runs: said before, no work after it, no blame, and
+all is well once the key was certified again or changed. A date that is wrong for minutes deletes nothing."""
 import shutil
+import time
 import unittest
 
-from harness import SANDBOX_OFF, Calendar, Grid, dated, main
+from harness import SANDBOX_OFF, SQUARES, Calendar, FakeHost, Grid, dated, main
 from keys_test import QUICK, Project
 from kernels import Held
 
@@ -17,13 +18,19 @@ class Certificates(unittest.TestCase):
         grid.root("work", "--public-key", grid.project / "keys" / "work.certificate.json", "--days", days, "--out", new)
         shutil.copy(new, grid.project / "keys" / "work.certificate.json")
 
+    def change_key(self, grid, calendar, days):
+        """Another work key, on the day that it is there."""
+        grid.root("rotate", "--only-work", "--out", grid.directory / "new-keys", "--days", days, env=calendar.env)
+        taken = grid.run("gleaner-server", "take-keys", grid.project, grid.directory / "new-keys", env=calendar.env)
+        self.assertIn("work key", taken.stdout)
+
     @dated
     def test_an_end_that_comes_while_all_runs(self):
         with Project(QUICK) as grid:
             self.certify(grid, 10)
             calendar = Calendar(grid.directory)
             grid.start_server(env=calendar.env)
-            held = Held(grid, 4000)
+            held = Held(grid, 8000)
             identity = held.add()
             for name in ("ann", "bob"):
                 grid.join(name)
@@ -44,15 +51,48 @@ class Certificates(unittest.TestCase):
             for host in grid.admin_json("host", "list")["items"]:
                 self.assertEqual((host["failures"], "held back" in host["state_reason"]), (0, False), host)
 
-            self.certify(grid, 800)
+            self.certify(grid, 20)
             grid.stop_server()
             grid.start_server(env=calendar.env)
             grid.wait_until("work within a minute", lambda: grid.problem(identity)["accepted"] > before + 20, 60)
             self.assertNotIn("certificate expired", self.warnings(grid))
             self.assertEqual(grid.failures(), 0)
+
+            # The next time the key is changed, when its certificate is over already.
+            calendar.jump(21 * DAY)
+            grid.wait_until("the end", lambda: "the work key's certificate expired on" in self.warnings(grid), 60)
+            self.change_key(grid, calendar, 700)
+            grid.stop_server()
+            grid.start_server(env=calendar.env)
+            self.assertNotIn("certificate expired", self.warnings(grid))
             held.let_go()
-            grid.wait_finished(identity, 240)
+            later = grid.add_problem("held", "later", count=10)
+            for problem in (identity, later):
+                grid.wait_finished(problem, 240)
             self.assertEqual(grid.results(identity), held.expected)
+            self.assertEqual(grid.failures(), 0)
+
+    @dated
+    def test_a_date_that_is_wrong_for_minutes_deletes_no_problem(self):
+        """The server looks every 20 s for problems to delete, so one look stands for all of the first day."""
+        with Grid("store.keep_ended_days = 100\n") as grid:
+            calendar = Calendar(grid.directory)
+            grid.start_server(env=calendar.env)
+            grid.add_application(SQUARES)
+            identity = grid.add_problem("squares", "finished", count=3)
+            host = FakeHost(grid, "pc")
+            while grid.problem(identity)["accepted"] < 3:
+                for grant in host.work()[1]["decoded"]:
+                    begin, end = grant["range"]["begin"], grant["range"]["end"]
+                    host.commit(grant["unit"], begin, [str((1 + i) ** 2).encode() for i in range(begin, end)])
+                    host.units.clear()
+            grid.wait_finished(identity, 60)
+            results = grid.results(identity)
+            for days in (150, 0, 150):
+                calendar.jump(days * DAY)
+                time.sleep(25)
+                self.assertEqual(grid.results(identity), results)
+            self.assertGreaterEqual(grid.log("server").count("the calendar moved by"), 3)
 
     @dated
     def test_who_cannot_speak_to_the_server_is_told_what_to_do(self):

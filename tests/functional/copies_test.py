@@ -65,6 +65,16 @@ class Copies(unittest.TestCase):
             refused = [line for line in grid.log(name).splitlines() if " refused items " in line and "needs no more results" not in line]
             self.assertEqual(refused, [])
 
+    def put_back(self, grid, backup):
+        """The server's disk is lost, and what it was at the backup runs in its place."""
+        grid.kill("server")
+        shutil.move(grid.project, grid.directory / "lost")
+        grid.run("gleaner-server", "restore", backup, grid.project)
+        for name in ("keys", "admin"):
+            shutil.copytree(grid.directory / "lost" / name, grid.project / name, dirs_exist_ok=True)
+        shutil.copy(grid.directory / "lost" / "server.toml", grid.project)
+        grid.start_server()
+
     def test_two_with_one_state_directory_become_two_hosts(self):
         with Grid(SETTINGS) as grid:
             grid.start_server()
@@ -203,13 +213,7 @@ class Copies(unittest.TestCase):
             grid.admin("host", "revoke", grid.host_id("put-out"), "--yes")
             grid.wait_until("it to hear that", lambda: "this host was revoked" in grid.log("put-out"), 60)
             self.assertIn("revoked by the administrator", grid.control("put-out", "why").stdout)
-            grid.kill("server")
-            shutil.move(grid.project, grid.directory / "lost")
-            grid.run("gleaner-server", "restore", backup, grid.project)
-            for name in ("keys", "admin"):
-                shutil.copytree(grid.directory / "lost" / name, grid.project / name, dirs_exist_ok=True)
-            shutil.copy(grid.directory / "lost" / "server.toml", grid.project)
-            grid.start_server()
+            self.put_back(grid, backup)
             grid.wait_until("the new one again", lambda: "new" in [host["name"] for host in active(grid)], 90)
             self.assertIn("the server does not know this host", grid.log("new"))
             self.assertNotIn("revoked", grid.log("new"))
@@ -224,6 +228,35 @@ class Copies(unittest.TestCase):
             grid.wait_finished(identity, 180)
             self.assertEqual(grid.results(identity), held.expected)
             self.assertNotIn("NOT GENUINE", grid.control("new", "receipts").stdout)
+
+    def test_a_restored_server_takes_back_relays_that_it_does_not_know(self):
+        """The relay and its host joined after the backup, and so did a host that may get the relay's number now."""
+        with Tree() as grid:
+            grid.start_server()
+            held = Held(grid, 600)
+            identity = held.add()
+            held.add_client("old")
+            code = grid.admin("relay", "allow", "lab", "--children", 20, "--own").stdout.strip()
+            backup = grid.directory / "backup"
+            grid.run("gleaner-server", "backup", grid.project, backup)
+            grid.add_relay("lab", code=code)
+            held.add_client("between")
+            grid.add_under("lab", held, "new")
+            grid.wait_until("results under the relay", lambda: next(host for host in active(grid) if host["name"] == "new")["items_accepted"] > 3, 60)
+            process = grid.processes["lab"]
+            self.put_back(grid, backup)
+            grid.wait_until("all again", lambda: {"old", "between", "lab", "new"} <= {host["name"] for host in active(grid)}, 120)
+            self.assertIs(process.poll(), None)
+            self.assertIn("the project does not know this relay", grid.log("lab"))
+            hosts = {host["name"]: host for host in active(grid)}
+            self.assertEqual(hosts["new"]["relay"], hosts["lab"]["id"])
+            grid.wait_until("results under the relay", lambda: next(host for host in active(grid) if host["name"] == "new")["items_accepted"]
+                            > hosts["new"]["items_accepted"] + 3, 60)
+            self.assertEqual(grid.log("lab").count("it joined again as host"), 1)
+
+            held.let_go()
+            grid.wait_finished(identity, 180)
+            self.assertEqual(grid.results(identity), held.expected)
 
     def test_unknown_revoked_and_banned_are_three_answers(self):
         with Grid(SETTINGS) as grid:

@@ -24,9 +24,9 @@ QUICK = "work.heartbeat_seconds = 1\nwork.commit_seconds = 1\nwork.unit_minimum_
 class Project(Grid):
     """With its offline side at hand."""
 
-    def root(self, *arguments, check=True):
+    def root(self, *arguments, check=True, env=None):
         return self.run("gleaner-admin", "keys", arguments[0], "--root", self.offline / "root.key", *arguments[1:],
-                        check=check)
+                        check=check, env=env)
 
     def revoke(self, *what):
         """The list is made offline and copied to the server, which takes it while it runs."""

@@ -35,12 +35,12 @@ class Tree(Grid):
     def relay(self, name, *arguments, check=True):
         return self.run("gleaner-relay", *arguments, "--relay", self.relay_directory(name), check=check)
 
-    def add_relay(self, name, parent=None, children=20, through=None, settings="", env=None, **shape):
+    def add_relay(self, name, parent=None, children=20, through=None, settings="", env=None, code=None, **shape):
         """Allowed, joined through a link of that shape (link_proxy.py), and running. `through`: the port to which its link leads.
-        `settings`: of its relay.toml, as change_settings() takes them."""
+        `settings`: of its relay.toml, as change_settings() takes them. `code`: of a relay that was allowed before."""
         self.links[name] = Link(through or (self.relay_ports[parent] if parent else self.port), **shape)
         self.relay_ports[name] = free_port()
-        code = self.admin("relay", "allow", name, "--children", children, "--own").stdout.strip()
+        code = code or self.admin("relay", "allow", name, "--children", children, "--own").stdout.strip()
         self.relay(name, "join", code_via(code, self.links[name].port), "--name", name, "--port", self.relay_ports[name],
                    "--address", "127.0.0.1", "--public-host", "127.0.0.1")
         self.change_settings(settings, self.relay_directory(name) / "relay.toml")

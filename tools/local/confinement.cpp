@@ -136,23 +136,15 @@ Result<io::ProcessSpec> Confinement::confined(io::ProcessSpec spec, sandbox::Con
 // A kernel's way in, with a program that tries the walls.
 std::string Confinement::attempt(io::ProcessRunner& processes, io::Files& files,
                                  const io::Path& place) const {
-  const io::Path slot = place / "slot", foreign = place / "foreign";  // where no namespace hides it
-  const std::string trouble = [&]() -> std::string {
-    Status made = files.make_directories(slot);
-    if (made.ok()) made = files.write(foreign, "", io::Mode::secret);
-    if (!made.ok()) return made.error().message;
+  const auto confine = [this](const sandbox::Trial& trial) {
     sandbox::Confined around;
-    around.program = sandbox::check_program(tools_, *walls_, foreign);
+    around.program = trial.program;
     around.runtime = sandbox::runtime_files(tools_.helper);
-    around.writable = {slot, sandbox::kernel_slot};
+    around.writable = {trial.directory, sandbox::kernel_slot};
     around.processes = check_processes_max;
-    auto spec = confined({}, std::move(around));
-    if (!spec.ok()) return spec.error().message;
-    return sandbox::run_check(processes, *spec,
-                              [&](const io::Process&) { return files.exists(slot / sandbox::check_file); });
-  }();
-  (void)files.remove_all(place);  // of the temporary directory or the results'; what stays does no harm
-  return trouble;
+    return confined({}, std::move(around));
+  };
+  return sandbox::try_walls(processes, files, tools_, *walls_, place, {confine});
 }
 
 Status copy_work(const io::Path& from, const io::Path& to) {

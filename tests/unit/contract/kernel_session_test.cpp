@@ -184,6 +184,23 @@ TEST_CASE("a kernel that crashes is reported with its last words") {
   CHECK_THAT(event.text, Contains("Its last words: panic: no more beer"));
 }
 
+TEST_CASE("a kernel that lacks a Python module lacks it on this computer, at its start or later") {
+  const std::string traceback =
+      R"(printf 'Traceback (most recent call last):\n  File "k.py", line 1\n' >&2; )";
+  for (const std::string last : {"ModuleNotFoundError: No module named 'numpy'",
+                                 "ImportError: libblas.so.3: cannot open shared object file"}) {
+    const std::string ends = traceback + "echo \"" + last + "\" >&2; exit 1";
+    for (const std::string& program : {ends, kernel(ends)}) {
+      const KernelEvent event = failure_of(program);
+      CHECK(event.failure == FailureKind::not_executable);
+      CHECK_THAT(event.text, Contains("this computer lacks a Python module") && Contains(last));
+    }
+  }
+  for (const std::string other : {"ValueError: no ModuleNotFoundError: in sight", "SystemExit"})
+    CHECK(failure_of(kernel(traceback + "echo \"" + other + "\" >&2; exit 1")).failure ==
+          FailureKind::kernel_crashed);
+}
+
 TEST_CASE("items written before a crash are not lost") {
   Scripts scripts;
   Running running(scripts, kernel(R"(

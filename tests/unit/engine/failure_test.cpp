@@ -54,6 +54,8 @@ TEST_CASE("What this computer lacks to start a kernel is tried again, and then n
       std::pair{"echo 'gleaner-sandbox: cannot join a group' >&2; exit 125", FailureKind::not_executable},
       std::pair{"echo 'bwrap: No space left' >&2; exit 1", FailureKind::not_executable},
       std::pair{"echo 'libx.so: cannot open shared object file' >&2; exit 127", FailureKind::not_executable},
+      std::pair{"echo \"ModuleNotFoundError: No module named 'numpy'\" >&2; exit 1",
+                FailureKind::not_executable},
       std::pair{"exit 3", FailureKind::kernel_crashed},
       std::pair{"read greeting; echo ready 1; exit 127", FailureKind::kernel_crashed});
   World world;

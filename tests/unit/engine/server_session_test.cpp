@@ -7,6 +7,7 @@
 #include "shared/protocol/error_status.h"
 #include "tests/catch.h"
 #include "tests/unit/engine/world.h"
+#include "tests/unit/service/log_lines.h"
 
 namespace gleaner::engine::testing {
 namespace {
@@ -114,6 +115,26 @@ TEST_CASE("A failed exchange is handed over, and silences the session for a whil
   CHECK(line.alarm.earliest() == line.session.silent_until());
   line.session.forget_waits(line.now());
   CHECK(line.due({false, false, true, false, false}) == Exchange::work);
+}
+
+TEST_CASE("A lost connection is logged once, with the time of the next try") {
+  const service::testing::LogLines log;
+  Line line;
+  line.meet();
+  line.world.server.before = [](const io::HttpRequest&) {
+    return Result<io::HttpReply>(Error{ErrorKind::unavailable, "the cable is out"});
+  };
+  line.session.send(line.work());
+  CHECK(line.answers().size() == 1);
+  const auto pause =
+      std::chrono::ceil<std::chrono::seconds>(line.session.silent_until() - line.now()).count();
+  REQUIRE(pause > 0);
+  const std::string said = line.session.trouble() + "; next try in " + std::to_string(pause) + " s";
+  CHECK(log.count("warning: " + line.world.server.join_code().base_url() + ": " + said) == 1);
+  line.session.forget_waits(line.now());
+  line.session.send(line.work());
+  CHECK(line.answers().size() == 1);
+  CHECK(log.count("next try in") == 1);
 }
 
 TEST_CASE("A server that does not know this host any more is believed once its document holds") {

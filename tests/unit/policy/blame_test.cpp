@@ -140,6 +140,15 @@ TEST_CASE("a single item that fails on every host stops an application that was 
   CHECK(tries == BlameRules{}.lone_failures);
 }
 
+TEST_CASE("the reason of a stop counts every host that failed, also where a broken item excuses it") {
+  World world;
+  std::string reason;
+  for (int tries = 0; tries < 10 && reason.empty(); ++tries)
+    for (const Ruling& ruling : world.fails(1, 0))
+      if (ruling.kind == Ruling::Kind::stop_application) reason = ruling.reason;
+  CHECK(reason == "it fails on 1 of 1 hosts; last: division by zero");
+}
+
 TEST_CASE("failures before the kernel ran are held against the host, and not against items") {
   World world;
   world.delivers(1);
