@@ -177,7 +177,7 @@ complete -c gleaner-admin -n '__gleaner_admin_at "problem add"' -l parameters -r
 complete -c gleaner-admin -n '__gleaner_admin_at "problem add"' -l param -r -d 'one parameter; JSON values are taken as such, anything else is a text (repeatable)'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem add"' -l input -d ''
 complete -c gleaner-admin -n '__gleaner_admin_at "problem add"' -l strategy -r -d ''
-complete -c gleaner-admin -n '__gleaner_admin_at "problem add"' -l straggler -r -d ''
+complete -c gleaner-admin -n '__gleaner_admin_at "problem add"' -l straggler -r -d 'what is done about units that lag behind, a rule of `strategy list`; else as the server\'s settings say'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem add"' -l weight -r -d ''
 complete -c gleaner-admin -n '__gleaner_admin_at "problem add"' -l priority -r -d ''
 complete -c gleaner-admin -n '__gleaner_admin_at "problem add"' -l validation -r -d 'which results are believed: none, checks, spot:P, quorum:N or adaptive; else checks where the application\'s manager finds every wrong result, and adaptive where it does not'

@@ -31,14 +31,6 @@ Bytes digest_of_asker(const http::Request& request) {
   return crypto::sha256(cookie.empty() ? "" : "cookie " + cookie);
 }
 
-http::Response plain_text(std::string body) {
-  http::Response response;
-  response.headers["Content-Type"] = "text/plain; charset=utf-8";
-  response.headers["Cache-Control"] = "no-store";
-  response.body = std::move(body);
-  return response;
-}
-
 link::Verdict verdict_of(const Checked& checked) {
   const auto& prepared = checked.prepared;
   return {prepared.problem, prepared.stage, prepared.enough, prepared.refusal,
@@ -63,13 +55,10 @@ void Router::introduce(const http::Request& head, const http::Reply& reply) {
 
 // By its head: who is not known keeps a large one.
 std::int64_t Router::body_bytes_max(const http::Request& head) const {
-  if (head.path == "/v1/enrol") return http::small_body_bytes;
-  const auto announced = http::parse_number(http::header(head, "content-length"));
-  if (announced && *announced <= http::small_body_bytes) return http::small_body_bytes;
-  const auto known = visitors_.find(digest_of_asker(head));
-  if (!known || (known->host && announced && load_.owes(*known->host))) return 0;
-  return head.path.starts_with("/v1/uploads/") ? limits::upload_chunk_bytes_max + (64 << 10)
-                                               : limits::json_message_bytes_max;
+  return http::body_limit(head, [&](bool announced) {
+    const auto known = visitors_.find(digest_of_asker(head));
+    return known && !(known->host && announced && load_.owes(*known->host));
+  });
 }
 
 void Router::handle(http::Request request, http::Reply reply) {
@@ -82,7 +71,11 @@ void Router::handle(http::Request request, http::Reply reply) {
     reply(std::move(response));
   };
   asked->request = std::move(request);
-  if (watch_operation(asked)) return;
+  const auto ready = [this] {
+    return stopping_ ? Status{Error{ErrorKind::unavailable, "this front end is being stopped"}}
+                     : around_.leader.ready();
+  };
+  if (http::watch(asked->request, asked->reply, ready, [&] { metrics(asked); })) return;
   if (is_host_operation(asked->request)) return host_request(asked);
   const auto known = visitors_.find(asked->digest);
   serve(asked, known.value_or(Visitors::Known{}),
@@ -102,23 +95,6 @@ void Router::serve(const AskedPtr& asked, const Visitors::Known& who, Use use) {
   const auto place = std::move(placed->place);
   if (place->begin()) return use(holding, place->account());
   place->wait([holding, place, use] { use(holding, place->account()); });
-}
-
-bool Router::watch_operation(const AskedPtr& asked) {
-  const auto& request = asked->request;
-  if (request.path != "/healthz" && request.path != "/readyz" && request.path != "/metrics") return false;
-  if (request.method != "GET" && request.method != "HEAD") {
-    asked->reply(error_response(http::no_such_operation(request)));
-  } else if (request.path == "/healthz") {
-    asked->reply(plain_text("ok\n"));
-  } else if (request.path == "/readyz") {
-    const Status ready = stopping_ ? Status{Error{ErrorKind::unavailable, "this front end is being stopped"}}
-                                   : around_.leader.ready();
-    asked->reply(ready.ok() ? plain_text("ready\n") : error_response(ready.error()));
-  } else {
-    metrics(asked);
-  }
-  return true;
 }
 
 void Router::host_request(const AskedPtr& asked) {

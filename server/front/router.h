@@ -28,7 +28,6 @@ class Router {
 
  private:
   using AskedPtr = std::shared_ptr<const Asked>;
-  [[nodiscard]] bool watch_operation(const AskedPtr& asked);
   void metrics(const AskedPtr& asked);
   // A place for it, then `use` with what answers by a reply that holds the place.
   template <typename Use>

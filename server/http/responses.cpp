@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "shared/base/limits.h"
 #include "shared/protocol/error_status.h"
 
 namespace gleaner::http {
@@ -54,6 +55,15 @@ Response json_response(std::string body) {
   return response;
 }
 
+Response text_response(std::string body) {
+  Response response;
+  response.headers["Content-Type"] = "text/plain; charset=utf-8";
+  response.headers["X-Content-Type-Options"] = "nosniff";
+  response.headers["Cache-Control"] = "no-store";
+  response.body = std::move(body);
+  return response;
+}
+
 std::function<void(Status)> answer_done(Reply reply) {
   return [reply = std::move(reply)](Status status) {
     reply(status.ok() ? json_response("{\"version\":1}") : error_response(status.error()));
@@ -62,6 +72,32 @@ std::function<void(Status)> answer_done(Reply reply) {
 
 Error no_such_operation(const Request& request) {
   return {ErrorKind::not_found, "no operation " + request.method + " " + request.path + ": see openapi.yaml"};
+}
+
+bool watch(const Request& request, const Reply& reply, const std::function<Status()>& ready,
+           const std::function<void()>& metrics) {
+  const auto& path = request.path;
+  if (path != "/healthz" && path != "/readyz" && path != "/metrics") return false;
+  if (request.method != "GET" && request.method != "HEAD") {
+    reply(error_response(no_such_operation(request)));
+  } else if (path == "/healthz") {
+    reply(text_response("ok\n"));
+  } else if (path == "/readyz") {
+    const Status status = ready();
+    reply(status.ok() ? text_response("ready\n") : error_response(status.error()));
+  } else {
+    metrics();
+  }
+  return true;
+}
+
+std::int64_t body_limit(const Request& head, const std::function<bool(bool announced)>& may_send_large) {
+  if (head.path == "/v1/enrol") return small_body_bytes;
+  const auto announced = parse_number(header(head, "content-length"));
+  if (announced && *announced <= small_body_bytes) return small_body_bytes;
+  if (!may_send_large(announced.has_value())) return 0;
+  return head.path.starts_with("/v1/uploads/") ? limits::upload_chunk_bytes_max + (64 << 10)
+                                               : limits::json_message_bytes_max;
 }
 
 std::vector<std::string> split_path(const std::string& path) {

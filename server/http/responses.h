@@ -19,6 +19,7 @@ namespace gleaner::http {
 // The same for who finds no place (service/load.h): in 5 to 20 s, so that few of them come at a time.
 [[nodiscard]] Response busy_response(const Error& error);
 [[nodiscard]] Response json_response(std::string body);
+[[nodiscard]] Response text_response(std::string body);
 // The file of a blob, or what of it the header Range asks for.
 [[nodiscard]] Response file_response(const io::Path& path, std::int64_t bytes, std::string_view range);
 
@@ -32,6 +33,14 @@ template <typename T>
 [[nodiscard]] std::function<void(Status)> answer_done(Reply reply);
 
 [[nodiscard]] Error no_such_operation(const Request& request);
+// The operations of monitoring systems and load balancers, which are no part of the API's versions: /healthz,
+// /readyz, /metrics. False: the request is another one.
+[[nodiscard]] bool watch(const Request& request, const Reply& reply, const std::function<Status()>& ready,
+                         const std::function<void()>& metrics);
+// The limit of a request's body, from its head alone. A sender that `may_send_large` refuses keeps a large
+// body, and is told what is wrong; the argument says whether the body's length was announced.
+[[nodiscard]] std::int64_t body_limit(const Request& head,
+                                      const std::function<bool(bool announced)>& may_send_large);
 // Decodes the body and calls `use` with it, or answers why not.
 template <typename Message, typename Use>
 void with_body(const Request& request, const Reply& reply, Use use) {

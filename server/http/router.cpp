@@ -27,13 +27,7 @@ bool Router::may_send_large(const Request& head, bool announced) {
 }
 
 std::int64_t Router::body_bytes_max(const Request& head) {
-  if (head.path == "/v1/enrol") return small_body_bytes;
-  const auto announced = parse_number(header(head, "content-length"));
-  if (announced && *announced <= small_body_bytes) return small_body_bytes;
-  // Who is not known, or has sent too much, keeps it, and is told what is wrong.
-  if (!may_send_large(head, announced.has_value())) return 0;
-  return head.path.starts_with("/v1/uploads/") ? limits::upload_chunk_bytes_max + (64 << 10)
-                                               : limits::json_message_bytes_max;
+  return body_limit(head, [&](bool announced) { return may_send_large(head, announced); });
 }
 
 void Router::handle(Request request, Reply reply) {
@@ -48,7 +42,8 @@ void Router::route(const Request& request, const Reply& reply) {
   const auto& path = request.path;
   if (const Status may = service_.bans().check_address(request.peer); !may.ok())
     return reply(error_response(may.error()));
-  if (watch_operation(request, reply)) return;
+  const auto ready = [this] { return service_.vitals().readiness(); };
+  if (watch(request, reply, ready, [&] { metrics(request, reply); })) return;
   if (path.starts_with("/v1/admin/")) return admin_request(request, reply);
   if (path.starts_with("/v1/console/")) return console_operation(request, reply);
   if (path == "/console" || path.starts_with("/console/")) return console_file(request, reply);
@@ -249,13 +244,9 @@ void Router::status_page(const Request& request, const Reply& reply) {
       return reply(
           error_response({ErrorKind::not_found,
                           "this project shows no figures in public (server.public_page in server.toml)"}));
-    Response response;
-    response.headers["Content-Type"] = "text/plain; charset=utf-8";
-    response.headers["X-Content-Type-Options"] = "nosniff";
-    response.body =
-        "This is the server of a Gleaner project, which shows nothing in public.\n"
-        "Who wants to join asks its administrator for a join code.\n";
-    return reply(std::move(response));
+    return reply(
+        text_response("This is the server of a Gleaner project, which shows nothing in public.\n"
+                      "Ask its administrator for a join code if you want to join.\n"));
   }
   service_.overview().look([reply, page](Result<service::Overview::Snapshot> snapshot) {
     if (!snapshot.ok()) return reply(error_response(snapshot.error()));

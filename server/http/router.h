@@ -69,7 +69,6 @@ class Router {
   [[nodiscard]] Response session_response(const service::LoggedIn& who,
                                           const std::string& instead_of = {}) const;
   // router_operations.cpp
-  [[nodiscard]] bool watch_operation(const Request& request, const Reply& reply);
   void metrics(const Request& request, const Reply& reply);
   // router_admin.cpp
   void admin_request(const Request& request, const Reply& reply);

@@ -18,7 +18,7 @@ inline constexpr int last_number<policy::UnitKind> = 6;
 template <>
 inline constexpr int last_number<policy::UnitState> = 5;
 template <>
-inline constexpr int last_number<policy::Straggler> = 8;
+inline constexpr int last_number<policy::Straggler> = static_cast<int>(policy::last_straggler);
 template <>
 inline constexpr int last_number<SegmentPlace> = 3;
 template <>

@@ -23,18 +23,18 @@ enum class Role : int {
 struct TokenInfo {
   std::string name;
   Role role = Role::view;
-  std::string state;  // valid | expired | withdrawn
+  std::string state;
   Timestamp made_at;
-  Timestamp expires_at;      // 0: never
-  Timestamp withdrawn_at;    // 0: it is not
-  std::string made_by = {};  // the admin token that made it; empty: `init`, or unknown
+  Timestamp expires_at;
+  Timestamp withdrawn_at;  // 0: it is not
+  std::string made_by = {};
 };
 
 // POST /v1/admin/tokens. A token ends with the one that made it at the latest.
 struct AddToken {
-  std::string name;  // letters, digits, ".", "_" and "-"
+  std::string name;
   Role role = Role::view;
-  std::int64_t lifetime_seconds = 0;  // 0: for ever
+  std::int64_t lifetime_seconds = 0;
 };
 
 // Answer to it. The server keeps no token: it is told this once.
@@ -45,7 +45,7 @@ struct MadeToken {
 
 // POST /v1/admin/tokens/NAME/withdraw.
 struct WithdrawToken {
-  bool with_made = false;  // the tokens and codes that it made are withdrawn, too, and what those tokens made
+  bool with_made = false;
 };
 
 // A change that somebody made, as the audit log has it for good. Its digest covers all of it
@@ -53,18 +53,18 @@ struct WithdrawToken {
 struct Act {
   std::int64_t number = 0;  // 1, 2, 3 ...
   Timestamp at;
-  std::string actor;     // the admin token's name; "gleaner-server": the program itself
-  std::string role;      // "viewer" ... "owner"; "server"
-  std::string action;    // "problem pause"
-  std::string object;    // its number or name
-  std::string summary;   // how it is now
-  std::string previous;  // digest of the act before; zeros: it is the first
+  std::string actor;
+  std::string role;
+  std::string action;
+  std::string object;
+  std::string summary;
+  std::string previous;
 };
 
 // A place in the chain of acts.
 struct ChainPlace {
-  std::int64_t number = 0;  // 0: before the first
-  std::string digest;       // of that act; of number 0: zeros
+  std::int64_t number = 0;
+  std::string digest;  // of that act; of number 0: zeros
 };
 
 // Who is kept out, and why.
@@ -78,20 +78,20 @@ enum class BanKind : int {
 // GET /v1/admin/bans.
 struct Ban {
   BanKind kind = BanKind::network;
-  std::string subject;  // the code's name; the key as 64 hex digits; "192.0.2.0/24"
-  std::string reason;   // the banned are told it
-  std::string made_by;  // the admin token's name
+  std::string subject;
+  std::string reason;
+  std::string made_by;
   Timestamp made_at;
-  Timestamp expires_at;  // 0: never
+  Timestamp expires_at;
 };
 
 // POST /v1/admin/bans.
 struct AddBan {
   BanKind kind = BanKind::network;
-  std::string subject;  // as of Ban; of a key also the number of a host that has it
+  std::string subject;
   std::string reason;
-  std::int64_t lifetime_seconds = 0;  // 0: for ever
-  bool force = false;                 // also a network that the request comes from
+  std::int64_t lifetime_seconds = 0;
+  bool force = false;
 };
 
 // POST /v1/admin/bans/KIND/remove.
@@ -101,23 +101,22 @@ struct RemoveBan {
 
 // What was tried and refused, counted.
 struct RefusalCount {
-  std::string actor;   // whose token it is or was; "unknown": nobody's
-  std::string kind;    // unauthorized | forbidden
-  std::string action;  // as of Act; "look": nothing would have changed
+  std::string actor;
+  std::string kind;
+  std::string action;
   std::int64_t times = 0;
   Timestamp first_at;
   Timestamp last_at;
-  std::string last_network;  // that it came from
+  std::string last_network;
 };
 
 // GET /v1/admin/audit?after=NUMBER: a page.
 struct AuditPage {
-  ChainPlace start;  // the newest of what is not kept any more
+  ChainPlace start;
   ChainPlace head;
-  // A head that the server has noted outside the store: it must be among the acts.
   std::optional<ChainPlace> noted = {};
-  std::vector<Act> acts;               // after NUMBER, in order
-  std::vector<RefusalCount> refusals;  // all of them, with the first page only
+  std::vector<Act> acts;
+  std::vector<RefusalCount> refusals;
 };
 
 }  // namespace gleaner::protocol

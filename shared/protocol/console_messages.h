@@ -21,17 +21,15 @@ struct ConsoleLink {
 struct OpenSession {
   std::string link = {};
   std::string token = {};
-  bool instead = false;  // also where another administrator is logged in, which is asked about first
+  bool instead = false;
 };
 
 // Answer to it, and to GET /v1/console/session. The session itself is in a cookie that scripts do not see.
 struct SessionInfo {
-  std::string name;  // of the admin token
+  std::string name;
   Role role = Role::view;
-  std::string guard;  // to be sent as X-Gleaner-Guard with everything that changes something
+  std::string guard;
   std::string project;
-  // Who is logged in, and stays so: nobody else is without `instead`. There is no guard, and a link stays
-  // good.
   std::string instead_of = {};
 };
 
@@ -39,36 +37,36 @@ struct SessionInfo {
 struct OverviewSample {
   Timestamp at;
   std::int64_t hosts_active = 0;
-  std::int64_t cores_busy = 0;  // with a unit, of hosts that are heard of
-  double items_per_second = 0;  // accepted, since the sample before
-  double core_hours = 0;        // of busy cores, since the server started
+  std::int64_t cores_busy = 0;
+  double items_per_second = 0;
+  double core_hours = 0;
 };
 
 // What was contributed on a day (UTC): GET /v1/admin/days.
 struct DayInfo {
   static constexpr int shown_max = 366;  // the newest
-  Timestamp at;                          // its beginning
-  double core_hours = 0;                 // of busy cores
-  double kilowatt_hours = 0;             // of those whose owners said what they draw
-  std::int64_t items = 0;                // accepted
+  Timestamp at;
+  double core_hours = 0;
+  double kilowatt_hours = 0;
+  std::int64_t items = 0;
 };
 
 // The same of a problem: GET /v1/admin/problems/ID/history.
 struct ProblemSample {
   Timestamp at;
   int stage = 0;
-  double done = 0;                                     // share of the stage's cost, 0 to 1
-  double rate = 0;                                     // hint units per second
-  double eta_seconds = -1;                             // until the whole problem is done; negative: unknown
-  double eta_low_seconds = -1, eta_high_seconds = -1;  // about two times of three it lies between these
+  double done = 0;
+  double rate = 0;
+  double eta_seconds = -1;
+  double eta_low_seconds = -1, eta_high_seconds = -1;
 };
 
 // One event of GET /v1/admin/events.
 struct LiveView {
   ServerStatus status;
-  std::vector<ProblemInfo> problems;  // open ones first, then the newest
+  std::vector<ProblemInfo> problems;
   std::int64_t problems_total = 0;
-  std::vector<ErrorGroup> errors;  // the newest first
+  std::vector<ErrorGroup> errors;
   OverviewSample sample;
 };
 
@@ -79,20 +77,19 @@ struct ItemMap {
   std::string stage_name;
   std::int64_t items = 0;
   std::int64_t items_per_cell = 1;
-  // A number for each cell, in percent of its items; what is missing to 100 is free.
   std::vector<int> accepted;
   std::vector<int> held;
   std::vector<int> set_aside;
-  std::vector<HostId> holders;  // who holds most of the cell; 0: nobody
+  std::vector<HostId> holders;
 };
 
 // GET /v1/admin/host-pages?after=ID&text=TEXT&state=STATE&tag=TAG&relay=ID&order=ORDER.
 struct HostPage {
   std::vector<HostInfo> hosts;
-  HostId next;  // ask after it for more; 0: there are no more
+  HostId next;
   std::int64_t total = 0;
   Timestamp now;
-  double cost_accepted = 0;  // of all hosts, ever: a host's share is its part of it
+  double cost_accepted = 0;
 };
 
 // GET /v1/admin/settings.

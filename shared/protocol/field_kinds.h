@@ -102,6 +102,9 @@ using Of = std::conditional_t<Archive::writes, const Message, Message>;
 // How messages are called in errors, and how many JSON values they may consist of.
 template <typename Message>
 inline constexpr const char* title = nullptr;
+// What the published form says of a message where its title does not suffice.
+template <typename Message>
+inline constexpr const char* about = nullptr;
 template <typename Message>
 inline constexpr std::int64_t values_max = limits::json_values_max;
 

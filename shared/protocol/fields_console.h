@@ -11,79 +11,95 @@ template <>
 inline constexpr const char* title<ConsoleLink> = "console link";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, ConsoleLink>& message) {
-  archive("secret", message.secret, Text{});
+  archive("secret", message.secret, Text{}, "of the link https://HOST:PORT/console#link=SECRET");
   archive("expires_at", message.expires_at);
 }
 
 template <>
 inline constexpr const char* title<OpenSession> = "log-in";
+template <>
+inline constexpr const char* about<OpenSession> = "a log-in with a link or a token";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, OpenSession>& message) {
-  archive.defaulted("link", message.link, Text{});
-  archive.defaulted("token", message.token, Text{});
-  archive.defaulted("instead", message.instead);
+  archive.defaulted("link", message.link, Text{}, "secret of a ConsoleLink");
+  archive.defaulted("token", message.token, Text{}, "admin token");
+  archive.defaulted("instead", message.instead, Plain{}, "replace the session of another administrator");
 }
 
 template <>
 inline constexpr const char* title<SessionInfo> = "session";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, SessionInfo>& message) {
-  archive("name", message.name, Text{});
+  archive("name", message.name, Text{}, "of the admin token");
   archive("role", message.role);
-  archive("guard", message.guard, Text{});
+  archive("guard", message.guard, Text{},
+          "to send as X-Gleaner-Guard with everything that changes something");
   archive("project", message.project, long_text);
-  archive.defaulted("instead_of", message.instead_of, Text{});
+  archive.defaulted("instead_of", message.instead_of, Text{},
+                    "administrator whose session stays because `instead` was not set; then there is no "
+                    "guard, and a link stays valid");
 }
 
 template <>
 inline constexpr const char* title<OverviewSample> = "sample";
+template <>
+inline constexpr const char* about<OverviewSample> = "the whole project at a moment";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, OverviewSample>& message) {
   archive("at", message.at);
   archive("hosts_active", message.hosts_active, Whole{});
-  archive("cores_busy", message.cores_busy, Whole{});
-  archive("items_per_second", message.items_per_second, Number{});
-  archive("core_hours", message.core_hours, Number{});
+  archive("cores_busy", message.cores_busy, Whole{}, "of hosts that reported lately");
+  archive("items_per_second", message.items_per_second, Number{}, "accepted, since the sample before");
+  archive("core_hours", message.core_hours, Number{}, "of busy cores, since the server started");
 }
 
 template <>
 inline constexpr const char* title<DayInfo> = "day";
+template <>
+inline constexpr const char* about<DayInfo> = "what hosts contributed on a day (UTC)";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, DayInfo>& message) {
-  archive("at", message.at);
-  archive("core_hours", message.core_hours, Number{});
-  archive("kilowatt_hours", message.kilowatt_hours, Number{});
-  archive("items", message.items, Whole{});
+  archive("at", message.at, Plain{}, "beginning of the day");
+  archive("core_hours", message.core_hours, Number{}, "of busy cores");
+  archive("kilowatt_hours", message.kilowatt_hours, Number{}, "of hosts whose owners said what they draw");
+  archive("items", message.items, Whole{}, "accepted");
 }
 
 template <>
 inline constexpr const char* title<ProblemSample> = "sample of a problem";
+template <>
+inline constexpr const char* about<ProblemSample> = "a problem at a moment";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, ProblemSample>& message) {
   archive("at", message.at);
   archive("stage", message.stage, stage_number);
-  archive("done", message.done, Number{});
-  archive("rate", message.rate, Number{});
-  archive("eta_seconds", message.eta_seconds, Number{-1});
-  archive.defaulted("eta_low_seconds", message.eta_low_seconds, Number{-1});
-  archive.defaulted("eta_high_seconds", message.eta_high_seconds, Number{-1});
+  archive("done", message.done, Number{}, "of the stage's cost, 0 to 1");
+  archive("rate", message.rate, Number{}, "hint units a second");
+  archive("eta_seconds", message.eta_seconds, Number{-1},
+          "until the whole problem is done; negative: unknown");
+  archive.defaulted("eta_low_seconds", message.eta_low_seconds, Number{-1}, "negative: unknown");
+  archive.defaulted("eta_high_seconds", message.eta_high_seconds, Number{-1}, "negative: unknown");
 }
 
 template <>
 inline constexpr const char* title<LiveView> = "event";
 template <>
+inline constexpr const char* about<LiveView> = "data of one event";
+template <>
 inline constexpr std::int64_t values_max<LiveView> = limits::json_list_values_max;
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, LiveView>& message) {
   archive("status", message.status);
-  archive("problems", message.problems, List{limits::problems_live_max});
+  archive("problems", message.problems, List{limits::problems_live_max}, "open ones first, then the newest");
   archive("problems_total", message.problems_total, Whole{});
-  archive("errors", message.errors, List{limits::error_groups_max});
+  archive("errors", message.errors, List{limits::error_groups_max}, "newest first");
   archive("sample", message.sample);
 }
 
 template <>
 inline constexpr const char* title<ItemMap> = "map of items";
+template <>
+inline constexpr const char* about<ItemMap> = "state of a stage's items, in cells of equal size";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, ItemMap>& message) {
   constexpr List percents{limits::map_cells_max, Whole{0, 100}};
@@ -92,10 +108,11 @@ void visit(Archive& archive, Of<Archive, ItemMap>& message) {
   archive("stage_name", message.stage_name, Text{});
   archive("items", message.items, Whole{});
   archive("items_per_cell", message.items_per_cell, Whole{1});
-  archive("accepted", message.accepted, percents);
-  archive("held", message.held, percents);
-  archive("set_aside", message.set_aside, percents);
-  archive("holders", message.holders, List{limits::map_cells_max});
+  archive("accepted", message.accepted, percents, "percent of each cell; what is missing to 100 is free");
+  archive("held", message.held, percents, "percent of each cell");
+  archive("set_aside", message.set_aside, percents, "percent of each cell");
+  archive("holders", message.holders, List{limits::map_cells_max},
+          "host that holds most of each cell; 0: none");
 }
 
 template <>
@@ -105,10 +122,10 @@ inline constexpr std::int64_t values_max<HostPage> = limits::json_list_values_ma
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, HostPage>& message) {
   archive("hosts", message.hosts, List{limits::hosts_per_page_max});
-  archive("next", message.next);
+  archive("next", message.next, Plain{}, "`after` of the next page; 0: this is the last");
   archive("total", message.total, Whole{});
   archive("now", message.now);
-  archive.defaulted("cost_accepted", message.cost_accepted, Number{});
+  archive.defaulted("cost_accepted", message.cost_accepted, Number{}, "of all hosts together");
 }
 
 template <>

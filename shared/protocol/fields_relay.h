@@ -13,28 +13,35 @@ inline constexpr Raw nonce_bytes{1, limits::text_length_max};
 
 template <>
 inline constexpr const char* title<RelayCertificate> = "relay certificate";
+template <>
+inline constexpr const char* about<RelayCertificate> =
+    "payload of a relay-certificate statement: the project certifies a relay, for 30 days";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, RelayCertificate>& message) {
   archive("project", message.project, Digest{});
-  archive("relay", message.relay);
-  archive("name", message.name, Text{});
-  archive("key", message.key, public_key);
-  archive("tls_key", message.tls_key, Digest{});
-  archive("children", message.children, Whole{1, limits::relay_children_max});
+  archive("relay", message.relay, Plain{}, "its host number");
+  archive("name", message.name, Text{}, "as an administrator allowed it");
+  archive("key", message.key, public_key, "its host key, which signs leases of parts of its own");
+  archive("tls_key", message.tls_key, Digest{}, "digest of the SubjectPublicKeyInfo (DER) of its TLS key");
+  archive("children", message.children, Whole{1, limits::relay_children_max}, "hosts that may be under it");
   archive("not_before", message.not_before);
   archive("not_after", message.not_after);
 }
 
 template <>
 inline constexpr const char* title<Enrolment> = "proof of enrolment";
+template <>
+inline constexpr const char* about<Enrolment> =
+    "payload of an enrolment statement, by the key of the host or relay that joins";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, Enrolment>& message) {
   archive("project", message.project, Digest{});
-  archive("relay", message.relay);
+  archive("relay", message.relay, Plain{},
+          "of the RelayCertificate that the host was shown; absent: it joins directly");
   archive("host_key", message.host_key, public_key);
-  archive("machine", message.machine, Digest{});
-  archive("tls_key", message.tls_key, Digest{});
-  archive("nonce", message.nonce, nonce_bytes);
+  archive("machine", message.machine, Digest{}, "as in EnrolRequest");
+  archive("tls_key", message.tls_key, Digest{}, "of a relay, as in RelayRequest");
+  archive("nonce", message.nonce, nonce_bytes, "as in EnrolmentNonce");
 }
 
 template <>
@@ -49,8 +56,8 @@ inline constexpr const char* title<RelayHostReply> = "enrolment reply to a relay
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, RelayHostReply>& message) {
   archive("host", message.host);
-  archive("certificate", message.certificate);
-  archive("own", message.own);
+  archive("certificate", message.certificate, Plain{}, "of a host that is a relay, too");
+  archive("own", message.own, Plain{}, "the host is the project's own; absent: a stranger");
 }
 
 template <>
@@ -64,17 +71,20 @@ template <>
 inline constexpr const char* title<AddRelay> = "new relay";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, AddRelay>& message) {
-  archive("name", message.name, Text{});
-  archive("children", message.children, Whole{1, limits::relay_children_max});
-  archive.defaulted("lifetime_seconds", message.lifetime_seconds, Whole{0, limits::code_seconds_max});
-  archive("own", message.own);
+  archive("name", message.name, Text{}, "of the code and of the relay; letters, digits, `.`, `_` and `-`");
+  archive("children", message.children, Whole{1, limits::relay_children_max},
+          "hosts that may be under it, also under relays under it");
+  archive.defaulted("lifetime_seconds", message.lifetime_seconds, Whole{0, limits::code_seconds_max},
+                    "of the code; 0: for ever");
+  archive("own", message.own, Plain{},
+          "the relay and new hosts under it are the project's own; absent: strangers");
 }
 
 template <>
 inline constexpr const char* title<RelayQuota> = "quota of a relay";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, RelayQuota>& message) {
-  archive("children", message.children, Whole{1, limits::relay_children_max});
+  archive("children", message.children, Whole{1, limits::relay_children_max}, "as in AddRelay");
 }
 
 template <>
@@ -82,12 +92,13 @@ inline constexpr const char* title<RelayInfo> = "relay of the project";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, RelayInfo>& message) {
   archive("name", message.name, Text{});
-  archive("state", message.state, Text{});
-  archive("children", message.children, Whole{1, limits::relay_children_max});
-  archive("hosts", message.hosts, Whole{});
-  archive("host", message.host);
-  archive("relay", message.relay);
-  archive("last_contact", message.last_contact);
+  archive("state", message.state, Text{},
+          "allowed (it has not joined yet), expired, withdrawn, active, left or revoked");
+  archive("children", message.children, Whole{1, limits::relay_children_max}, "hosts that may be under it");
+  archive("hosts", message.hosts, Whole{}, "under it");
+  archive("host", message.host, Plain{}, "its host number");
+  archive("relay", message.relay, Plain{}, "directly above it");
+  archive("last_contact", message.last_contact, Plain{}, "0: never");
 }
 
 template <>
@@ -97,30 +108,33 @@ template <>
 inline constexpr const char* title<RelayStatus> = "status of a relay";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, RelayStatus>& message) {
-  archive("host", message.host);
-  archive("name", message.name, Text{});
-  archive("parent", message.parent, Text{});
-  archive("heard_at", message.heard_at);
-  archive("hosts", message.hosts, Whole{});
-  archive("units", message.units, Whole{});
-  archive("busy", message.busy, Whole{});
-  archive("trouble", message.trouble, Prose{});
-  archive("leases", message.leases, Whole{});
-  archive("leased_items", message.leased_items, Whole{});
-  archive("results", message.results, Whole{});
-  archive("result_bytes", message.result_bytes, Whole{});
-  archive("results_since", message.results_since);
-  archive("full", message.full);
+  archive("host", message.host, Plain{}, "its host number");
+  archive("name", message.name, Text{}, "as an administrator allowed it");
+  archive("parent", message.parent, Text{}, "HOST:PORT");
+  archive("heard_at", message.heard_at, Plain{}, "last reply of the parent; 0: none since the start");
+  archive("hosts", message.hosts, Whole{}, "under it, also under relays under it");
+  archive("units", message.units, Whole{}, "of hosts directly under it");
+  archive("busy", message.busy, Whole{}, "hosts with such units");
+  archive("trouble", message.trouble, Prose{}, "why the parent does not reply; empty: it does");
+  archive("leases", message.leases, Whole{}, "open units of the parent");
+  archive("leased_items", message.leased_items, Whole{}, "of these units together");
+  archive("results", message.results, Whole{}, "that the project has not answered yet");
+  archive("result_bytes", message.result_bytes, Whole{}, "of these together, raw");
+  archive("results_since", message.results_since, Plain{}, "arrival of the oldest; 0: none");
+  archive("full", message.full, Plain{}, "so many that hosts must keep theirs");
 }
 
 // ---- Working through relays
 
 template <>
 inline constexpr const char* title<RelayGrant> = "relay's grant";
+template <>
+inline constexpr const char* about<RelayGrant> =
+    "payload of a relay-grant statement: a part of a relay's lease";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, RelayGrant>& message) {
-  archive("parent", message.parent, Digest{});
-  archive("unit", message.unit);
+  archive("parent", message.parent, Digest{}, "digest of the payload of the statement that it is a part of");
+  archive("unit", message.unit, Plain{}, "the relay's number");
   archive("host", message.host);
   archive("range", message.range);
   archive("cost", message.cost, Number{});
@@ -133,43 +147,52 @@ void visit(Archive& archive, Of<Archive, RelayGrant>& message) {
 
 template <>
 inline constexpr const char* title<Delivery> = "delivery";
+template <>
+inline constexpr const char* about<Delivery> =
+    "payload of a delivery statement, by the key of the host that computed the result";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, Delivery>& message) {
   archive("project", message.project, Digest{});
   archive("host", message.host);
-  archive("unit", message.unit);
+  archive("unit", message.unit, Plain{}, "as its own grant numbers it");
   archive("problem", message.problem);
   archive("stage", message.stage, stage_number);
   archive("range", message.range);
-  archive("digest", message.digest, Digest{});
-  archive("bytes", message.bytes, Whole{0, limits::segment_bytes_max});
+  archive("digest", message.digest, Digest{}, "of the raw segment");
+  archive("bytes", message.bytes, Whole{0, limits::segment_bytes_max}, "raw");
 }
 
 template <>
 inline constexpr const char* title<Failure> = "failure of a host";
+template <>
+inline constexpr const char* about<Failure> =
+    "payload of a failure statement, by the key of the host whose kernel failed";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, Failure>& message) {
   archive("project", message.project, Digest{});
   archive("host", message.host);
-  archive("unit", message.unit);
+  archive("unit", message.unit, Plain{}, "as the relay that it came from numbers it");
   archive("problem", message.problem);
   archive("stage", message.stage, stage_number);
   archive("kind", message.kind);
-  archive("item", message.item, Whole{});
+  archive("item", message.item, Whole{}, "at which the kernel failed");
   archive("message", message.message, Prose{});
-  archive("at", message.at);
+  archive("at", message.at, Plain{}, "by the host's clock; each is later than the one before");
 }
 
 template <>
 inline constexpr const char* title<StageDescription> = "description of a stage";
+template <>
+inline constexpr const char* about<StageDescription> =
+    "what a relay must know of a stage; not signed, since the project's Grant says what hosts compute";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, StageDescription>& message) {
   archive("problem", message.problem);
   archive("stage", message.stage, stage_number);
-  archive("name", message.name, Text{});
-  archive("manifest", message.manifest, Document{});
+  archive("name", message.name, Text{}, "of the problem");
+  archive("manifest", message.manifest, Document{}, "of its application");
   archive("items", message.items, Whole{0, limits::items_max});
-  archive("costs", message.costs);
+  archive("costs", message.costs, Plain{}, "items differ in cost: the path with /costs has the costs");
   archive("weight", message.weight, Number{});
   archive("priority", message.priority, Whole{-1000, 1000});
 }

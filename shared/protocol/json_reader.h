@@ -28,12 +28,12 @@ class JsonReader {
 
   // A field that must be there, unless it is a std::optional.
   template <typename T, typename Kind = Plain>
-  void operator()(const char* name, T& value, const Kind& kind = {}) {
+  void operator()(const char* name, T& value, const Kind& kind = {}, const char* /*meaning*/ = nullptr) {
     field(name, value, kind, !is_optional<T> || is_nullable<Kind>);
   }
   // A field that keeps its default if it is not there.
   template <typename T, typename Kind = Plain>
-  void defaulted(const char* name, T& value, const Kind& kind = {}) {
+  void defaulted(const char* name, T& value, const Kind& kind = {}, const char* /*meaning*/ = nullptr) {
     field(name, value, kind, false);
   }
   void require(bool holds, const char* expected) {

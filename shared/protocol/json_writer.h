@@ -20,7 +20,8 @@ class JsonWriter {
   static constexpr bool writes = true;
 
   template <typename T, typename Kind = Plain>
-  void operator()(const char* name, const T& value, const Kind& kind = {}) {
+  void operator()(const char* name, const T& value, const Kind& kind = {},
+                  const char* /*meaning*/ = nullptr) {
     if constexpr (is_optional<T> && !is_nullable<Kind>) {
       if (value) (*this)(name, *value, kind);
     } else {
@@ -29,7 +30,7 @@ class JsonWriter {
     }
   }
   template <typename T, typename Kind = Plain>
-  void defaulted(const char* name, const T& value, const Kind& kind = {}) {
+  void defaulted(const char* name, const T& value, const Kind& kind = {}, const char* /*meaning*/ = nullptr) {
     (*this)(name, value, kind);
   }
   void require(bool, const char*) {}  // what we say is checked by who reads it

@@ -1,7 +1,9 @@
 // Every message of the wire, version 1, as plain structs. JSON names equal the field names (only an
 // application's `version` is "application_version": "version" is the protocol's); the codec (codec.h) writes
-// and reads them. Receivers ignore unknown fields and reject wrong types, missing required fields and values
-// over shared/base/limits.h. The published form is server/http/openapi.yaml.
+// and reads them. What a field means, with its bounds, is in the field lists (fields_*.h), from which
+// tools/wire makes the published form (server/http/openapi.yaml) and the console's types.
+// Receivers ignore unknown fields and reject wrong types, missing required fields and values over
+// shared/base/limits.h.
 //
 // Digests are SHA-256, lower-case hex. Keys and signatures are base64url. Times are microseconds since 1970
 // UTC in memory and RFC 3339 in nothing but displays. Rates are in cost-hint units (items, where a problem
@@ -49,17 +51,17 @@ enum class StatementType : int {
 struct SignedStatement {
   StatementType type = StatementType::project;
   std::string payload;
-  std::string key;        // public key of the signer (32 bytes, raw)
+  std::string key;
   std::string signature;  // 64 bytes, raw
   std::optional<Bytes> proof;
-  std::optional<Bytes> context = {};  // of a grant that names one: the text of its GrantContext
+  std::optional<Bytes> context = {};
 };
 
 // The root key says: this key may act for the project in this period.
 struct KeyCertificate {
-  std::string project;  // project id: hex of the root key's fingerprint (SHA-256 of the 32 raw bytes)
-  std::string key;      // 32 raw bytes
-  std::string name;     // "work" or the signer's name
+  std::string project;
+  std::string key;  // 32 raw bytes
+  std::string name;
   Timestamp not_before;
   Timestamp not_after;
 };
@@ -71,12 +73,12 @@ struct RevokedKey {
 };
 
 struct RevokedTlsKey {
-  std::string digest;  // of its SubjectPublicKeyInfo (DER)
+  std::string digest;
   std::string reason;
 };
 
 struct RevokedArchive {
-  std::string archive;  // digest of the packed bundle
+  std::string archive;
   std::string reason;
 };
 
@@ -103,14 +105,13 @@ struct RevocationList {
 struct ProjectDocument {
   std::string project;
   std::string name;
-  std::string root_key;  // 32 raw bytes; its fingerprint is in the join code
+  std::string root_key;
   SignedStatement work_certificate;
   std::vector<SignedStatement> signer_certificates;
   std::int64_t heartbeat_seconds = 60;
   std::int64_t commit_seconds = 60;
   Timestamp issued_at;
-  std::optional<SignedStatement> revocations = {};  // a RevocationList; absent: nothing was ever revoked
-  // Of work keys that the present one has replaced: what they granted goes on.
+  std::optional<SignedStatement> revocations = {};
   std::optional<std::vector<SignedStatement>> former_work_certificates = {};
 };
 
@@ -119,7 +120,7 @@ struct ApplicationStatement {
   std::string project;
   std::string name;
   std::string version;
-  std::string archive;  // digest of the packed bundle
+  std::string archive;
   std::int64_t archive_bytes = 0;
   Timestamp signed_at;
 };
@@ -134,17 +135,17 @@ struct Input {
 
 // A unit's first item as another host left it: the kernel goes on from there.
 struct BegunItem {
-  double share = 0;  // of it done
-  Bytes data;        // what that host's kernel saved, zlib-compressed
+  double share = 0;
+  Bytes data;
 };
 
 // What all grants of a problem have in common. It is said once to a host that can keep it; grants then name
 // the digest of its text, which their signature so covers.
 struct GrantContext {
   ProblemId problem;
-  SignedStatement application;  // an ApplicationStatement
-  SignedStatement signer;       // the KeyCertificate of its signer
-  std::string parameters;       // JSON text
+  SignedStatement application;
+  SignedStatement signer;
+  std::string parameters;
 };
 
 // Everything a client acts on when it computes a unit; signed by the work key.
@@ -162,13 +163,12 @@ struct Grant {
   std::string parameters_digest;
   std::vector<Input> inputs;
   std::optional<BegunItem> begun;
-  double cost = 0;  // hint units in the range
+  double cost = 0;
   std::int64_t commit_seconds = 60;
   Timestamp issued_at;
-  Timestamp deadline;  // when the lease is garbage: a result is welcome for as long as it is of use
-  std::string reason;  // why this size, in one sentence
-  std::optional<std::string> context = {};  // digest of its GrantContext's text
-  // The server has its blobs in an object store that hosts reach: who asks is given addresses there.
+  Timestamp deadline;
+  std::string reason;
+  std::optional<std::string> context = {};
   std::optional<bool> direct = {};
 };
 
@@ -182,10 +182,10 @@ struct LeaseChain {
 // Where a blob can be had without the server, in its object store, by whoever knows this; signed by the work
 // key. What it gives is not believed before it has its digest.
 struct BlobAddress {
-  HostId host;  // that asked
+  HostId host;
   std::string digest;
   std::string address;  // https://...
-  Timestamp ends_at;    // the store refuses it after that
+  Timestamp ends_at;
 };
 
 // Which bytes of an upload, and where in the object store they may be put, all at once, with PUT.
@@ -198,9 +198,9 @@ struct PartAddress {
 // What of an upload is not in the object store yet; signed by the work key. None: all is there, and the
 // server can be told that it is complete.
 struct PutAddresses {
-  HostId host;  // that asked
+  HostId host;
   std::string digest;
-  std::int64_t bytes = 0;  // of the whole blob
+  std::int64_t bytes = 0;
   std::vector<PartAddress> parts;
   Timestamp ends_at;
 };
@@ -208,66 +208,64 @@ struct PutAddresses {
 // ---- Joining ----------------------------------------------------------------------------------------------
 
 struct Benchmark {
-  double mflops = 0;  // Linpack, one core, unloaded; never trusted for credit
+  double mflops = 0;
   Timestamp measured_at;
 };
 
 // What else a host measured of itself, each 0 where that is not known. For plans and for people; never
 // trusted for credit.
 struct HostSpeeds {
-  double all_cores_mflops = 0;         // Linpack on every core at once, their sum
-  double memory_bytes_per_second = 0;  // of one core (a STREAM triad)
-  double download_bytes_per_second = 0, upload_bytes_per_second = 0;  // of real transfers, medians
+  double all_cores_mflops = 0;
+  double memory_bytes_per_second = 0;
+  double download_bytes_per_second = 0, upload_bytes_per_second = 0;
   friend bool operator==(const HostSpeeds&, const HostSpeeds&) = default;
 };
 
 // What else a relay says of itself.
 struct RelayRequest {
-  std::string tls_key;  // digest of the SubjectPublicKeyInfo (DER) of the key that it serves its hosts with
+  std::string tls_key;
 };
 
 struct EnrolRequest {
-  std::string secret;    // from the join code; of a host that joins through a relay: empty
+  std::string secret;
   std::string host_key;  // the host's public key, 32 raw bytes
-  std::string machine;   // digest of the machine id: a cloned disk becomes a new host
+  std::string machine;
   std::string name;
-  std::string platform;  // for example x86_64-linux
+  std::string platform;
   int cores = 1;
   std::int64_t memory_bytes = 0;
   std::string client_version;
   std::optional<Benchmark> benchmark;
-  std::optional<RelayRequest> relay = {};     // it is a relay, and has a code that admits one
-  std::optional<SignedStatement> proof = {};  // an Enrolment (relay_messages.h): without it nobody joins
-  std::optional<HostId> copy_of = {};         // which host it was until it was told that it is a copy of it
+  std::optional<RelayRequest> relay = {};
+  std::optional<SignedStatement> proof = {};
+  std::optional<HostId> copy_of = {};
 };
 
 struct EnrolReply {
   HostId host;
-  std::string token;                                // bearer token of every later request
-  std::optional<SignedStatement> certificate = {};  // a relay's RelayCertificate (relay_messages.h)
+  std::string token;
+  std::optional<SignedStatement> certificate = {};
 };
 
 // ---- Working ----------------------------------------------------------------------------------------------
 
-// A finished prefix of a unit. Either `data` (small: rides along, zlib-compressed) or already uploaded under
-// its digest.
 // A unit as a host was given it under a relay: its RelayGrant, and what stands behind that.
 struct GivenUnit {
   SignedStatement grant;
   LeaseChain lease;
 };
 
+// A finished prefix of a unit. Either `data` (small: rides along, zlib-compressed) or already uploaded under
+// its digest.
 struct CommitRequest {
   UnitId unit;
-  Range range;             // starts where the last accepted commit of the unit ended
-  std::string digest;      // of the raw segment bytes (apps/CONTRACT.md, "Segments")
-  std::int64_t bytes = 0;  // raw
+  Range range;
+  std::string digest;
+  std::int64_t bytes = 0;
   std::optional<Bytes> data;
-  double compute_seconds = 0;  // CPU time it took: shown, never trusted
-  bool last = false;           // the unit is finished (its end, or its trimmed end, is reached)
-  // To or through a relay, or of what one gave: the Delivery of who computed it.
+  double compute_seconds = 0;
+  bool last = false;
   std::optional<SignedStatement> delivery = {};
-  // To the project itself, of what a relay gave that is gone: who computed it brings it.
   std::optional<GivenUnit> given = {};
 };
 
@@ -275,7 +273,7 @@ struct CommitRequest {
 struct HeldResult {
   UnitId unit;
   Range range;
-  std::string digest;  // as of the CommitRequest
+  std::string digest;
 };
 
 enum class CommitStatus : int {
@@ -293,7 +291,7 @@ struct Acknowledgement {
   std::string digest;
   CommitStatus status = CommitStatus::refused;
   std::string reason;
-  std::int64_t items_accepted = 0;  // what the host is credited for
+  std::int64_t items_accepted = 0;
   Timestamp at;
 };
 
@@ -302,38 +300,38 @@ enum class RunState : int { running = 1, paused = 2, waiting = 3 /* fetched, not
 
 // How a unit of a relay stands, whose hosts are anywhere in it.
 struct RelayProgress {
-  std::int64_t begun = 0;   // the first item of the tail that none of its hosts has or had
-  double seconds_left = 0;  // until all of it is done
-  double rate = 0;          // of all its hosts that are on, hint units a second; 0: none is
-  int slots = 1;            // that these have
+  std::int64_t begun = 0;
+  double seconds_left = 0;
+  double rate = 0;
+  int slots = 1;
 };
 
 // What a client says of one unit it holds.
 struct UnitReport {
   UnitId unit;
-  std::int64_t finished = 0;  // first item not finished (computed, maybe not yet committed)
+  std::int64_t finished = 0;
   RunState state = RunState::running;
-  std::string reason;          // why paused
-  double rate = 0;             // hint units per second over the last minute; 0 unknown or standing still
-  double item_seconds = 0;     // spent on the item in progress
-  double item_share = 0;       // of that item done, as its kernel says: 0 to 1; 0: unknown
-  double running_seconds = 0;  // spent on this unit, pauses included, power-off excluded
-  std::optional<RelayProgress> relay = {};  // a relay's: this is what counts, and nothing else of the report
+  std::string reason;
+  double rate = 0;
+  double item_seconds = 0;
+  double item_share = 0;
+  double running_seconds = 0;
+  std::optional<RelayProgress> relay = {};
 };
 
 // What a kernel saved of its item in progress, for a host that may go on with it.
 struct SavedItem {
   UnitId unit;
   std::int64_t item = 0;
-  double share = 0;  // of it done, above 0
-  Bytes data;        // zlib-compressed
+  double share = 0;
+  Bytes data;
 };
 
 // One run of a host's program, and how often it has spoken. Two programs that use one identity are told apart
 // by it (server/policy/instances.h).
 struct Instance {
-  std::int64_t id = 1;        // drawn anew at each start
-  std::int64_t sequence = 1;  // of this request: higher than that of every one before
+  std::int64_t id = 1;
+  std::int64_t sequence = 1;
 };
 
 // What the program that speaks is to do about another one that uses its identity.
@@ -367,31 +365,31 @@ struct UnitOrder {
 struct StageNews {
   ProblemId problem;
   int stage = 0;
-  double seconds = 0;  // that all of it takes; 0: not known
-  bool dry = false;    // nothing of it is free here or above
+  double seconds = 0;
+  bool dry = false;
 };
 
 struct HeartbeatReply {
   std::vector<UnitOrder> units;
-  double interval_seconds = 60;                  // until the next heartbeat
-  std::optional<std::int64_t> revocations = {};  // number of the newest list; absent: there is none
-  std::optional<std::vector<SignedStatement>> acknowledgements = {};  // of results that a relay held
-  std::optional<std::vector<StageNews>> stages = {};                  // of what a relay has units of
+  double interval_seconds = 60;
+  std::optional<std::int64_t> revocations = {};
+  std::optional<std::vector<SignedStatement>> acknowledgements = {};
+  std::optional<std::vector<StageNews>> stages = {};
   std::optional<InstanceOrder> instance = {};
 };
 
 // What the client proposes for a slot by worker-initiated sizing (WIS, spec eq. 10-12).
 struct Proposal {
-  double performance = 0;     // unloaded performance: the benchmark's MFLOP/s
-  double queue_unloaded = 1;  // runnable foreign jobs + 1 when unloaded
-  double queue_current = 1;   // the same now
-  double items = 0;           // the size it proposes for its next unit; 0: it cannot say yet
-  double watts = 0;           // that a core draws for it while it computes, its owner says; 0: not said
+  double performance = 0;
+  double queue_unloaded = 1;
+  double queue_current = 1;
+  double items = 0;
+  double watts = 0;
 };
 
 struct SlotRequest {
   int slot = 0;
-  bool urgent = true;  // idle now (false: the unit in hand is ending soon)
+  bool urgent = true;
 };
 
 // Of one item, on the average of the latest that passed a relay: inputs of its own, and its result, raw.
@@ -401,10 +399,10 @@ struct ItemBytes {
 
 // What a relay's hosts have together.
 struct RelayOffer {
-  double performance = 0;              // benchmarks of all their slots, MFLOP/s
-  double rate = 0;                     // of those that are on, hint units a second; 0: none has delivered yet
-  int slots = 1;                       // that are on
-  std::optional<ItemBytes> item = {};  // absent: no result has come yet
+  double performance = 0;
+  double rate = 0;
+  int slots = 1;
+  std::optional<ItemBytes> item = {};
 };
 
 // What a host under a relay measured of itself.
@@ -415,23 +413,20 @@ struct MeasuredHost {
 };
 
 struct WorkRequest {
-  std::vector<CommitRequest> commits;  // handled before anything else
-  std::vector<UnitReport> units;       // a work request is a heartbeat too
-  std::vector<SlotRequest> slots;      // one unit for each, if there is work
-  std::vector<std::string> platforms;  // what this host can execute, best first
-  std::int64_t memory_bytes = 0;       // that kernels may use, altogether
-  int cores = 1;                       // that kernels may use, altogether
+  std::vector<CommitRequest> commits;
+  std::vector<UnitReport> units;
+  std::vector<SlotRequest> slots;
+  std::vector<std::string> platforms;
+  std::int64_t memory_bytes = 0;
+  int cores = 1;
   Proposal proposal;
   std::optional<Benchmark> benchmark;
-  std::optional<std::vector<std::string>> applications;  // the only ones that the owner permits; absent: any
-  std::optional<HostSpeeds> speeds;                      // absent: as told before
-  bool proofs = false;                                   // one signature may cover the whole reply
-  // Digests of the contexts that the client has; absent: grants must say all of theirs themselves.
+  std::optional<std::vector<std::string>> applications;
+  std::optional<HostSpeeds> speeds;
+  bool proofs = false;
   std::optional<std::vector<std::string>> contexts = {};
-  std::optional<RelayOffer> relay = {};  // of a relay, which asks for one unit at a time
-  // Of a relay: hosts under it that measured something since it said so last.
+  std::optional<RelayOffer> relay = {};
   std::optional<std::vector<MeasuredHost>> measured = {};
-  // Of a relay: why it, or a relay under it, can store nothing. What it does not name it gives back.
   std::optional<std::string> trouble = {};
   std::optional<Instance> instance = {};
 };
@@ -440,27 +435,25 @@ struct WorkRequest {
 struct ProblemProgress {
   ProblemId problem;
   std::int64_t items = 0;
-  std::int64_t accepted = 0;  // of them
-  std::int64_t hosts = 0;     // that gave some of these
-  double done = -1;           // of the whole problem, 0 to 1, by cost; negative: the server does not tell
+  std::int64_t accepted = 0;
+  std::int64_t hosts = 0;
+  double done = -1;
 };
 
 struct WorkReply {
   std::vector<SignedStatement> acknowledgements;
   std::vector<UnitOrder> units;
-  std::vector<SignedStatement> grants;  // Grant statements
-  std::vector<int> grant_slots;         // slot of each grant
-  double retry_after_seconds = 0;       // when to ask again for slots that got nothing
+  std::vector<SignedStatement> grants;
+  std::vector<int> grant_slots;
+  double retry_after_seconds = 0;
   double interval_seconds = 60;
-  double slowest_performance = 0;  // MFLOP/s of the slowest host of the project (WIS eq. 10); 0: unknown
-  std::string reason;              // why some slots got nothing
-  std::optional<std::vector<ProblemProgress>> progress;  // of problems that the host has units of
-  std::optional<std::int64_t> revocations = {};          // number of the newest list; absent: there is none
-  // For grants that a relay signed: each names the digest of the second statement of one of them.
+  double slowest_performance = 0;
+  std::string reason;
+  std::optional<std::vector<ProblemProgress>> progress;
+  std::optional<std::int64_t> revocations = {};
   std::optional<std::vector<LeaseChain>> leases = {};
-  std::optional<std::vector<HeldResult>> held = {};   // of the request's commits
-  std::optional<std::vector<StageNews>> stages = {};  // of what a relay has units of
-  // Hosts under a relay that the project serves no more, until the relay says that they have left.
+  std::optional<std::vector<HeldResult>> held = {};
+  std::optional<std::vector<StageNews>> stages = {};
   std::optional<std::vector<HostId>> put_out = {};
   std::optional<InstanceOrder> instance = {};
 };
@@ -480,10 +473,8 @@ enum class FailureKind : int {
 struct FailureReport {
   UnitId unit;
   FailureKind kind = FailureKind::kernel_error;
-  std::int64_t item = 0;  // where
+  std::int64_t item = 0;
   std::string message;
-  // To or through a relay: a Failure by the key of the host whose kernel failed. What the others say counts
-  // on the way there only.
   std::optional<SignedStatement> statement = {};
 };
 
@@ -505,10 +496,10 @@ struct UploadState {
 
 // RFC 9457 problem document.
 struct ProblemDocument {
-  std::string type;  // urn:gleaner:error:<name of the ErrorKind>
+  std::string type;
   std::string title;
   int status = 500;
-  std::string detail;  // says what to do
+  std::string detail;
 };
 
 }  // namespace gleaner::protocol

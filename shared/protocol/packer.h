@@ -22,11 +22,11 @@ class Packer {
   static constexpr bool writes = true;
 
   template <typename T, typename Kind = Plain>
-  void operator()(const char*, const T& value, const Kind& kind = {}) {
+  void operator()(const char*, const T& value, const Kind& kind = {}, const char* /*meaning*/ = nullptr) {
     write(value, kind);
   }
   template <typename T, typename Kind = Plain>
-  void defaulted(const char*, const T& value, const Kind& kind = {}) {
+  void defaulted(const char*, const T& value, const Kind& kind = {}, const char* /*meaning*/ = nullptr) {
     write(value, kind);
   }
   void require(bool, const char*) {}  // what we say is checked by who reads it

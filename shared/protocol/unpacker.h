@@ -26,11 +26,11 @@ class Unpacker {
   explicit Unpacker(std::string_view bytes) : left_(bytes) {}
 
   template <typename T, typename Kind = Plain>
-  void operator()(const char*, T& value, const Kind& kind = {}) {
+  void operator()(const char*, T& value, const Kind& kind = {}, const char* /*meaning*/ = nullptr) {
     read(value, kind);
   }
   template <typename T, typename Kind = Plain>
-  void defaulted(const char*, T& value, const Kind& kind = {}) {
+  void defaulted(const char*, T& value, const Kind& kind = {}, const char* /*meaning*/ = nullptr) {
     read(value, kind);
   }
   void require(bool holds, const char*) {

@@ -277,9 +277,11 @@ void declare_add(CLI::App& problems, Action& chosen) {
                    "server's settings say")
       ->type_name("NAME[,KEY=VALUE...]");
   command
-      ->add_option("--straggler", problem.straggler,
-                   "what is done about units that lag behind; else as the server's settings say")
-      ->check(CLI::IsMember({"split", "duplicate-once", "none", "deadline", "late", "spark", "wqr", "rdlb"}));
+      ->add_option(
+          "--straggler", problem.straggler,
+          "what is done about units that lag behind, a rule of `strategy list`; else as the server's "
+          "settings say")
+      ->type_name("RULE");
   command
       ->add_option("--weight", problem.weight, "share of the slots' time among problems of the same priority")
       ->capture_default_str()

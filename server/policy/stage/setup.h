@@ -23,6 +23,7 @@ enum class Straggler : int {
   deadline = 7,
   rdlb = 8
 };
+inline constexpr Straggler last_straggler = Straggler::rdlb;  // of the highest number
 [[nodiscard]] const char* name_of(Straggler rule);
 [[nodiscard]] Result<Straggler> straggler_from(std::string_view text);
 

@@ -3,13 +3,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
 
 #include "shared/base/check.h"
 
 namespace gleaner::policy {
-namespace {
 
 // Gleaner's own: re-cover what stalled holders keep, then split or copy what would end last
 // [server/policy/POLICY.md].
@@ -43,40 +41,29 @@ const StragglerRule& deadline_straggler() {
   return rule;
 }
 
-// Every rule, in the order in which people should read about them.
-const std::array<const StragglerRule*, 8>& table() {
-  static const std::array<const StragglerRule*, 8> rules{
-      &split_straggler(), &duplicate_once_straggler(), &none_straggler(), &deadline_straggler(),
-      &late_straggler(),  &spark_straggler(),          &wqr_straggler(),  &rdlb_straggler()};
-  return rules;
-}
-
-}  // namespace
-
 int StragglerRule::holders_max(const EndgameRules& rules) const {
   return unlimited ? std::numeric_limits<int>::max() : rules.holders_max;
 }
 
 const StragglerRule& rule_of(Straggler rule) {
-  for (const StragglerRule* entry : table()) {
-    if (entry->info.rule == rule) return *entry;
-  }
+  for (const auto& entry : stragglers)
+    if (entry().info.rule == rule) return entry();
   CHECK_TRUE(false);
-  return *table().front();
+  return split_straggler();
 }
 
 const char* name_of(Straggler rule) {
-  for (const StragglerRule* entry : table()) {
-    if (entry->info.rule == rule) return entry->info.name.c_str();
-  }
+  for (const auto& entry : stragglers)
+    if (entry().info.rule == rule) return entry().info.name.c_str();
   return "unknown";
 }
 
 Result<Straggler> straggler_from(std::string_view text) {
   std::vector<std::string> names;
-  for (const StragglerRule* entry : table()) {
-    if (text == entry->info.name) return entry->info.rule;
-    names.push_back(entry->info.name);
+  for (const auto& entry : stragglers) {
+    const StragglerInfo& info = entry().info;
+    if (text == info.name) return info.rule;
+    names.push_back(info.name);
   }
   return Error{ErrorKind::invalid, fmt::format("there is no straggler rule '{}'; choose one of {}", text,
                                                fmt::join(names, ", "))};
@@ -84,7 +71,7 @@ Result<Straggler> straggler_from(std::string_view text) {
 
 std::vector<StragglerInfo> straggler_rules() {
   std::vector<StragglerInfo> infos;
-  for (const StragglerRule* entry : table()) infos.push_back(entry->info);
+  for (const auto& entry : stragglers) infos.push_back(entry().info);
   return infos;
 }
 

@@ -1,8 +1,10 @@
 // Straggler rules: what an idle slot gets when nothing is free, as values. One rule a file
-// (straggler_<name>.cpp), a line in the table of straggler.cpp, an enumerator in setup.h, a test. What a rule
-// has to remember about a stage is in StageState, not in the rule. Internal to the module.
+// (straggler_<name>.cpp), a place in the table below, an enumerator in setup.h, a test. The table is the
+// source of all lists of names that people see. What a rule has to remember about a stage is in StageState,
+// not in the rule. Internal to the module.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "server/policy/stage/state.h"
@@ -35,11 +37,18 @@ struct StragglerRule {
 
 [[nodiscard]] const StragglerRule& rule_of(Straggler rule);
 
+[[nodiscard]] const StragglerRule& split_straggler();
 [[nodiscard]] const StragglerRule& duplicate_once_straggler();
+[[nodiscard]] const StragglerRule& none_straggler();
+[[nodiscard]] const StragglerRule& deadline_straggler();
 [[nodiscard]] const StragglerRule& late_straggler();
 [[nodiscard]] const StragglerRule& spark_straggler();
 [[nodiscard]] const StragglerRule& wqr_straggler();
 [[nodiscard]] const StragglerRule& rdlb_straggler();
+// The table: every rule, in the order in which people should read about them.
+inline constexpr std::array stragglers{
+    split_straggler, duplicate_once_straggler, none_straggler, deadline_straggler,
+    late_straggler,  spark_straggler,          wqr_straggler,  rdlb_straggler};
 
 // ---- What several rules share
 

@@ -41,7 +41,6 @@ TEST_CASE("wrong command lines exit with 2 and explain themselves", "[program]")
                                                     {"no-such-command"},
                                                     {"status", "--no-such-option"},
                                                     {"problem", "add"},
-                                                    {"problem", "add", "--app", "x", "--straggler", "hope"},
                                                     {"problem", "add", "--app", "x", "--weight", "0"},
                                                     {"problem", "add", "--app", "x", "--priority", "1.5"},
                                                     {"problem", "add", "--app", "x", "--name", "a\nb"},

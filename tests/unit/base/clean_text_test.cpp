@@ -6,19 +6,9 @@
 #include "shared/base/random.h"
 #include "shared/base/utf8.h"
 #include "tests/catch.h"
+#include "tests/unit/base/utf8_text.h"
 
 namespace gleaner {
-namespace {
-
-std::string utf8_of(char32_t code) {
-  const auto tail = [&](int shift) { return static_cast<char>(0x80 | (code >> shift & 0x3F)); };
-  if (code < 0x80) return {static_cast<char>(code)};
-  if (code < 0x800) return {static_cast<char>(0xC0 | code >> 6), tail(0)};
-  if (code < 0x10000) return {static_cast<char>(0xE0 | code >> 12), tail(6), tail(0)};
-  return {static_cast<char>(0xF0 | code >> 18), tail(12), tail(6), tail(0)};
-}
-
-}  // namespace
 
 TEST_CASE("clean text stays as it is", "[text]") {
   CHECK(clean_text("", 10).empty());
@@ -50,8 +40,8 @@ TEST_CASE("characters that hide, or turn what is around them, are not shown", "[
         0xFE0F, 0xFEFF, 0xFFF9, 0xFFFE, 0x1FFFF, 0xE0001, 0xE0061, 0xE007F, 0xE0100}) {
     INFO(static_cast<unsigned>(code));
     CHECK_FALSE(is_shown(code));
-    CHECK_FALSE(is_clean("a" + utf8_of(code) + "b"));
-    CHECK(clean_line("a" + utf8_of(code) + "b") == "a b");
+    CHECK_FALSE(is_clean("a" + utf8_text(code) + "b"));
+    CHECK(clean_line("a" + utf8_text(code) + "b") == "a b");
   }
   for (const char32_t code : {0x20, 0x7E, 0xA0, 0xE9, 0x05D0, 0x0639, 0x2013, 0x3042, 0xFFFD, 0x1F33E})
     CHECK(is_shown(code));
@@ -70,7 +60,7 @@ TEST_CASE("random bytes become clean text within the bound, and stay as they are
   for (int round = 0; round < 500; ++round) {
     std::string bytes;
     for (std::uint64_t n = random.below(200); n > 0; --n)
-      bytes += random.below(4) == 0 ? utf8_of(static_cast<char32_t>(random.below(0xE1000)))
+      bytes += random.below(4) == 0 ? utf8_text(static_cast<char32_t>(random.below(0xE1000)))
                                     : std::string(1, static_cast<char>(random.below(256)));
     const std::size_t most = random.below(150);
     const std::string text = clean_text(bytes, most), line = clean_line(bytes, most);

@@ -3,24 +3,14 @@
 #include <string>
 
 #include "tests/catch.h"
+#include "tests/unit/base/utf8_text.h"
 
 namespace gleaner {
-namespace {
-
-std::string encoded(char32_t code) {
-  const auto tail = [&](int shift) { return static_cast<char>(0x80 | (code >> shift & 0x3F)); };
-  if (code < 0x80) return {static_cast<char>(code)};
-  if (code < 0x800) return {static_cast<char>(0xC0 | code >> 6), tail(0)};
-  if (code < 0x10000) return {static_cast<char>(0xE0 | code >> 12), tail(6), tail(0)};
-  return {static_cast<char>(0xF0 | code >> 18), tail(12), tail(6), tail(0)};
-}
-
-}  // namespace
 
 TEST_CASE("every code point is read as it was written, surrogates are none", "[utf8]") {
   std::size_t wrong = 0;
   for (char32_t code = 0; code < 0x140000; ++code) {
-    const std::string text = encoded(code) + "x";
+    const std::string text = utf8_text(code) + "x";
     const auto [bytes, read] = first_character(text);
     const bool exists = code <= 0x10FFFF && !(code >= 0xD800 && code <= 0xDFFF);
     wrong += exists ? bytes != text.size() - 1 || read != code : bytes != 0;

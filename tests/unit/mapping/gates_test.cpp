@@ -7,7 +7,7 @@
 #include "shared/base/random.h"
 #include "tests/catch.h"
 #include "tests/unit/mapping/instances.h"
-#include "tools/simulator/mapped_scenarios.h"
+#include "tools/papers/mapped_scenarios.h"
 
 using namespace gleaner;
 using namespace gleaner::simulator;

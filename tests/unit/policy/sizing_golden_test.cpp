@@ -4,7 +4,7 @@
 
 #include "server/policy/sizing/rules.h"
 #include "tests/catch.h"
-#include "tools/simulator/paper.h"
+#include "tools/papers/paper.h"
 
 using namespace gleaner;
 using namespace gleaner::policy;

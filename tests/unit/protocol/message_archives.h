@@ -75,11 +75,11 @@ class RandomFiller {
   RandomFiller(Random& random, std::size_t size) : random_(random), size_(size) {}
 
   template <typename T, typename Kind = Plain>
-  void operator()(const char*, T& value, const Kind& kind = {}) {
+  void operator()(const char*, T& value, const Kind& kind = {}, const char* /*meaning*/ = nullptr) {
     fill(value, kind);
   }
   template <typename T, typename Kind = Plain>
-  void defaulted(const char*, T& value, const Kind& kind = {}) {
+  void defaulted(const char*, T& value, const Kind& kind = {}, const char* /*meaning*/ = nullptr) {
     fill(value, kind);
   }
   void require(bool, const char*) {}
@@ -173,13 +173,13 @@ class Spoiler {
   explicit Spoiler(int target) : target_(target) {}
 
   template <typename T, typename Kind = Plain>
-  void operator()(const char* name, T& value, const Kind& kind = {}) {
+  void operator()(const char* name, T& value, const Kind& kind = {}, const char* /*meaning*/ = nullptr) {
     const bool before = done();
     fill(value, kind);
     if (!before && done() && field_.empty()) field_ = name;  // the innermost one is the first to notice
   }
   template <typename T, typename Kind = Plain>
-  void defaulted(const char* name, T& value, const Kind& kind = {}) {
+  void defaulted(const char* name, T& value, const Kind& kind = {}, const char* /*meaning*/ = nullptr) {
     (*this)(name, value, kind);
   }
   void require(bool, const char*) {}
@@ -283,11 +283,11 @@ class FieldCounter {
  public:
   static constexpr bool writes = true;
   template <typename T, typename Kind = Plain>
-  void operator()(const char*, const T&, const Kind& = {}) {
+  void operator()(const char*, const T&, const Kind& = {}, const char* /*meaning*/ = nullptr) {
     ++count_;
   }
   template <typename T, typename Kind = Plain>
-  void defaulted(const char*, const T&, const Kind& = {}) {
+  void defaulted(const char*, const T&, const Kind& = {}, const char* /*meaning*/ = nullptr) {
     ++count_;
   }
   void require(bool, const char*) {}

@@ -2,7 +2,7 @@
 #include <unistd.h>
 
 #include "tests/catch.h"
-#include "tools/simulator/report/report.h"
+#include "tools/papers/report/report.h"
 
 using namespace gleaner;
 using namespace gleaner::simulator;

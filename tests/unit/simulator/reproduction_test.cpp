@@ -1,7 +1,7 @@
 // Acceptance criteria A1-A5 and B2-B3 of server/policy/sizing/SIZING.md in their fast form.
 #include "tests/catch.h"
-#include "tools/simulator/reproduction/loops_runs.h"
-#include "tools/simulator/reproduction/wis_gates.h"
+#include "tools/papers/reproduction/loops_runs.h"
+#include "tools/papers/reproduction/wis_gates.h"
 
 using namespace gleaner;
 using namespace gleaner::simulator;

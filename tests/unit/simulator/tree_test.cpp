@@ -1,11 +1,11 @@
 // Trees of relays in virtual time: the gates of shared/planning/PLANNING.md.
-#include "tools/simulator/tree.h"
+#include "tools/papers/tree.h"
 
 #include <cmath>
 #include <numeric>
 
 #include "tests/catch.h"
-#include "tools/simulator/tree_study.h"
+#include "tools/papers/tree_study.h"
 
 namespace gleaner::simulator {
 namespace {

@@ -7,10 +7,10 @@
 #include <ostream>
 
 #include "shared/json/text.h"
+#include "tools/papers/paper.h"
 #include "tools/simulator/command/commands.h"
 #include "tools/simulator/grid.h"
 #include "tools/simulator/job.h"
-#include "tools/simulator/paper.h"
 #include "tools/simulator/population.h"
 
 namespace gleaner::simulator {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "tools/simulator/report/plot.h"
+#include "tools/papers/report/plot.h"
 
 namespace gleaner::simulator {
 namespace {

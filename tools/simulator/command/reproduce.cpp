@@ -6,8 +6,8 @@
 #include <ostream>
 
 #include "shared/terminal/print.h"
+#include "tools/papers/reproduction/sections.h"
 #include "tools/simulator/command/commands.h"
-#include "tools/simulator/reproduction/sections.h"
 
 namespace gleaner::simulator {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "shared/base/limits.h"
 #include "shared/json/text.h"
+#include "tools/papers/paper.h"
 #include "tools/simulator/command/commands.h"
 #include "tools/simulator/command/instance.h"
-#include "tools/simulator/paper.h"
 
 namespace gleaner::simulator {
 namespace {

@@ -1,12 +1,9 @@
 // Who may join, who may administer, who is kept out: join codes, admin tokens, bans.
 import { useState } from "preact/hooks";
 import { change, list, may } from "./api";
+import type { Ban, CodeInfo as Code, TokenInfo as Token } from "./messages";
 import { Ask, attempt, Card, Heading, Missing, State, Table, usePolled } from "./parts";
 import { count, time } from "./words";
-
-interface Code { name: string; state: string; made_by?: string; hosts: number; hosts_max: number; own?: boolean; children?: number; made_at: number; expires_at: number; tags?: string[] }
-interface Token { name: string; role: string; state: string; made_by?: string; made_at: number; expires_at: number }
-interface Ban { kind: string; subject: string; reason: string; made_by: string; made_at: number; expires_at: number }
 
 const day = 86400;
 const ends: [string, number][] = [["never", 0], ["in a day", day], ["in 7 days", 7 * day], ["in 30 days", 30 * day], ["in a year", 365 * day]];

@@ -2,71 +2,20 @@
 // whose message says what to do.
 import { effect, signal } from "@preact/signals";
 
-export type Role = "viewer" | "operator" | "owner";
-export interface Session { name: string; role: Role; guard: string; project: string }
-export interface ResultFile { name: string; digest: string; bytes: number; media_type: string }
-export interface Share {
-  host: number; name: string; units: number; items: number; cost: number; wasted_cost: number; rate: number;
-  busy_seconds: number; last_contact_seconds: number;
-}
-export interface SetAside { unit: number; range: { begin: number; end: number }; message: string }
-export interface Problem {
-  id: number; name: string; application: string; state: string; message: string; waits?: string; strategy: string; straggler: string;
-  weight: number; priority: number; validation: string; stage: number; stage_name: string; items: number; accepted: number;
-  free: number; handed_out: number; cost: number; cost_accepted: number; rate: number; eta_seconds: number; units: number;
-  eta_low_seconds?: number; eta_high_seconds?: number; done?: number;
-  open_units: number; splits: number; wasted?: number; shares_total?: number; hosts: number; created_at: number; started_at: number;
-  finished_at: number; elapsed_seconds: number; shares: Share[]; results: ResultFile[]; set_aside: SetAside[];
-}
-export interface Parameter {
-  name: string; type: string; meaning: string; default_value?: string; required?: boolean; low?: number; high?: number; length?: number;
-  choices?: string[];
-}
-export interface InputFile { name: string; meaning: string; required?: boolean }
-export interface Application {
-  name: string; application_version: string; title: string; archive: string; archive_bytes: number; platforms: string[]; signer: string;
-  added_at: number; signer_expires?: number; parameters?: Parameter[]; inputs?: InputFile[];
-}
-export interface Estimate {
-  application: string; items: number; cost: number; hosts: number; cores: number; share: number; tried: number; same_parameters: boolean;
-  core_seconds: number; core_low_seconds: number; core_high_seconds: number; eta_seconds: number; eta_low_seconds: number; eta_high_seconds: number;
-  waits: string;
-}
-export interface Host {
-  id: number; name: string; state: string; platform: string; cores: number; memory_bytes: number; client_version: string;
-  mflops: number; items_accepted: number; cost_accepted: number; failures: number; disagreements: number; enrolled_at: number; last_contact: number;
-  open_units: number; state_reason: string; code: string; tags: string[]; on_hold?: string; trust?: number; relay?: number;
-}
-export interface Relay { name: string; state: string; children: number; hosts: number; host?: number; relay?: number; last_contact: number }
-export interface Unit {
-  id: number; problem: number; problem_name: string; stage: number; slot: number; kind: string; state: string;
-  range: { begin: number; end: number }; delivered: number; running_seconds: number; issued: number; closed: number; reason: string;
-}
-export interface Status {
-  project: string; name: string; server_version: string; join_code: string; started_at: number; now: number; hosts: number;
-  hosts_active: number; problems_open: number; open_units: number; work_certificate_expires: number; warnings: string[];
-  stored?: string;
-}
-export interface ErrorGroup {
-  problem: number; problem_name: string; application: string; kind: string; words?: string; message: string; times: number; hosts: number;
-  first_at: number; last_at: number;
-}
-export interface Sample { at: number; hosts_active: number; cores_busy: number; items_per_second: number; core_hours: number }
-export interface Day { at: number; core_hours: number; kilowatt_hours: number; items: number }
-export interface ProblemSample { at: number; stage: number; done: number; rate: number; eta_seconds: number; eta_low_seconds?: number; eta_high_seconds?: number }
-export interface Live { status: Status; problems: Problem[]; problems_total: number; errors: ErrorGroup[]; sample: Sample }
-export interface ItemMap {
-  id: number; stage: number; stage_name: string; items: number; items_per_cell: number; accepted: number[]; held: number[];
-  set_aside: number[]; holders: number[];
-}
+import type { ApplicationInfo, ResultFile, Role, SessionInfo } from "./messages";
+export type {
+  ApplicationInfo as Application, DayInfo as Day, ErrorGroup, HostInfo as Host, HostShare as Share, InputInfo as InputFile, ItemMap,
+  LiveView as Live, OverviewSample as Sample, ParameterInfo as Parameter, ProblemEstimate as Estimate, ProblemInfo as Problem,
+  ProblemSample, RelayInfo as Relay, ResultFile, Role, ServerStatus as Status, SessionInfo as Session, SetAside, UnitInfo as Unit,
+} from "./messages";
 
 export class Problematic extends Error {
   constructor(readonly status: number, message: string) { super(message); }
 }
 
-export const idOf = (a: Application): string => `${a.name}@${a.application_version}`;
+export const idOf = (a: ApplicationInfo): string => `${a.name}@${a.application_version}`;
 
-export const session = signal<Session | null>(null);
+export const session = signal<SessionInfo | null>(null);
 export const may = (role: Role): boolean => {
   const order: Role[] = ["viewer", "operator", "owner"];
   return session.value !== null && order.indexOf(session.value.role) >= order.indexOf(role);
@@ -83,7 +32,7 @@ export function recall(): void {
 }
 let confirming: Promise<void> | null = null;
 export function confirm(): Promise<void> {
-  confirming = ask<Session>("/v1/console/session").then(found => { session.value = found; }, (error: Problematic) => {
+  confirming = ask<SessionInfo>("/v1/console/session").then(found => { session.value = found; }, (error: Problematic) => {
     if (error.status === 401) session.value = null;
   });
   return confirming;

@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ask, change, list, may, type Host, type Relay, type Unit } from "./api";
+import type { HostPage } from "./messages";
 import { Ask, attempt, Card, Figure, Heading, Missing, State, usePolled } from "./parts";
 import { relayOf, useRelays } from "./relays";
 import { query, show } from "./route";
@@ -7,15 +8,13 @@ import { Rows, type Column } from "./rows";
 import { Timeline } from "./timeline";
 import { bytes, count, duration, figure, percent, plural, time } from "./words";
 
-interface Page { hosts: Host[]; next: number; total: number; now: number; cost_accepted?: number }
-
 const idle = (host: Host): string => (host.state !== "active" || host.open_units > 0 ? "" : host.on_hold || host.state_reason || "waiting for work");
 // How likely a result of it is right, where it is believed least.
 const trust = (host: Host): string => ((host.trust ?? -1) < 0 ? "–" : percent(host.trust!));
 
 // Of all work that the project ever accepted, by cost.
 const share = (host: Host, all = 0): string => (all > 0 && host.cost_accepted > 0 ? percent(host.cost_accepted / all) : "–");
-const columns = (relays: Relay[], page?: Page): Column<Host>[] => [
+const columns = (relays: Relay[], page?: HostPage): Column<Host>[] => [
   { name: "Host", width: "minmax(9rem, 2fr)", order: h => h.name, cell: h => <>
     <a href={`#/hosts/${h.id}`}>{h.name}</a>
     {h.relay && <button type="button" class="tag" aria-label={`hosts under ${relayOf(relays, h.relay)}`} onClick={() => show({ relay: `${h.relay}` })}>under {relayOf(relays, h.relay)}</button>}
@@ -36,7 +35,7 @@ export function Hosts() {
   const order = query("sort") === "-Share" ? "delivered" : "number";
   const [relays] = useRelays();
   const [hosts, setHosts] = useState<Host[]>([]);
-  const [page, setPage] = useState<Page>();
+  const [page, setPage] = useState<HostPage>();
   const [wrong, setWrong] = useState("");
   const asked = useRef(0);
   const loading = useRef(false);
@@ -46,7 +45,7 @@ export function Hosts() {
     loading.current = true;
     try {
       const fields = new URLSearchParams({ after: `${after}`, text, order, ...(state !== "any" ? { state } : {}), ...(tag ? { tag } : {}), ...(relay ? { relay: `${relay}` } : {}) });
-      const got = await ask<Page>(`/v1/admin/host-pages?${fields.toString().replaceAll("+", "%20")}`);
+      const got = await ask<HostPage>(`/v1/admin/host-pages?${fields.toString().replaceAll("+", "%20")}`);
       if (number !== asked.current) return;
       const known = new Set(so_far.map(each => each.id));  // the order may have moved on in between
       setHosts([...so_far, ...got.hosts.filter(each => !known.has(each.id))]);

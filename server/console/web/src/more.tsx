@@ -1,12 +1,10 @@
 import { Fragment } from "preact";
 import { ask, list, may, type Application } from "./api";
 import { live } from "./live";
+import type { AuditPage, SettingInfo } from "./messages";
 import { Card, Heading, Missing, Table, usePolled } from "./parts";
 import { bytes, count, time } from "./words";
 
-interface Act { number: number; at: number; actor: string; role: string; action: string; object: string; summary: string }
-interface Refusal { actor: string; kind: string; action: string; times: number; last_at: number; last_network: string }
-interface AuditPage { head: { number: number }; acts: Act[]; refusals: Refusal[] }
 const actsShown = 200;
 
 export function Audit() {
@@ -79,7 +77,7 @@ export function Applications() {
 const groupOf = (setting: { name: string }): string => setting.name.includes(".") ? setting.name.slice(0, setting.name.indexOf(".")) : "project";
 
 export function Settings() {
-  const [settings, wrong] = usePolled<{ name: string; value: string }[]>(() => list("/v1/admin/settings"), 0, []);
+  const [settings, wrong] = usePolled<SettingInfo[]>(() => list("/v1/admin/settings"), 0, []);
   if (!settings) return <Missing wrong={wrong} />;
   return (
     <>

@@ -5,10 +5,9 @@ import { Errors } from "./overview";
 import { Chart } from "./chart";
 import { Files } from "./files";
 import { Ask, attempt, Bar, Card, Figure, Heading, Missing, say, State, Table, usePolled } from "./parts";
+import type { DecisionInfo } from "./messages";
 import { useLivePicture } from "./picture";
 import { count, done, duration, figure, left, over, percent, plural, time } from "./words";
-
-interface Decision { at: number; host: number; unit: number; kind: string; range: { begin: number; end: number }; reason: string }
 
 export function ProblemPage({ id }: { id: number }) {
   const path = `/v1/admin/problems/${id}`;
@@ -16,7 +15,7 @@ export function ProblemPage({ id }: { id: number }) {
   const ended = p !== undefined && over(p.state);
   const [map, noMap] = usePolled<ItemMap>(() => ask(`${path}/map`), ended ? 0 : 2, [id, ended]);
   const [history, noHistory] = usePolled<ProblemSample[]>(() => list(`${path}/history`), ended ? 0 : 5, [id]);
-  const [decisions, noDecisions] = usePolled<Decision[]>(() => list(`${path}/decisions?count=500`), ended ? 0 : 10, [id, ended]);
+  const [decisions, noDecisions] = usePolled<DecisionInfo[]>(() => list(`${path}/decisions?count=500`), ended ? 0 : 10, [id, ended]);
   if (!p) return <><Heading>Problem {id}</Heading><Missing wrong={wrong} /></>;
   const names = new Map(p.shares.map(share => [share.host, share.name]));
   return (
@@ -64,7 +63,7 @@ export function ProblemPage({ id }: { id: number }) {
 const spans: [string, number][] = [["all", 0], ["1 h", 3600], ["15 min", 900], ["5 min", 300]];
 
 // Progress, time left and sizes of units over one time, with one cursor.
-function Course({ p, history, wrong, decisions }: { p: Problem; history?: ProblemSample[]; wrong: string; decisions: Decision[] }) {
+function Course({ p, history, wrong, decisions }: { p: Problem; history?: ProblemSample[]; wrong: string; decisions: DecisionInfo[] }) {
   const [span, setSpan] = useState(0);
   if (!history) return <Card title="Progress"><Missing wrong={wrong} /></Card>;
   const to = Math.max(0, ...history.map(s => s.at)), from = span ? to - span * 1e6 : Math.min(to, ...history.map(s => s.at));
@@ -234,7 +233,7 @@ function StrategyChoice({ now, all }: { now: string; all: { name: string; summar
   );
 }
 
-function Decisions({ decisions, names }: { decisions: Decision[]; names: Map<number, string> }) {
+function Decisions({ decisions, names }: { decisions: DecisionInfo[]; names: Map<number, string> }) {
   if (decisions.length === 0) return <p class="calm">No decisions yet.</p>;
   return (
     <ol class="decisions" tabIndex={0} aria-label="Decisions, newest first">
