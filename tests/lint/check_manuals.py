@@ -1,4 +1,5 @@
-"""Every option that a program's --help names is in its manual page, and the pages are well-formed."""
+"""Every option that a program's --help names is in its manual page, the settings there are the server's, and the pages are
+well-formed."""
 import pathlib
 import re
 import subprocess
@@ -49,6 +50,10 @@ def main(binaries):
                 if not re.search(rf"\b{re.escape(name)}\b", text):
                     faults.append(f"{page.name}: {' '.join(command[1:])} {name} is missing")
                 pending.append([*command, name])
+    if (pathlib.Path(binaries) / "gleaner-server").exists():
+        settings = subprocess.run([str(ROOT / "tools" / "manual-settings"), binaries, "--check"], capture_output=True, text=True)
+        if settings.returncode:
+            faults.append((settings.stdout + settings.stderr).strip())
     print("\n".join(sorted(set(faults))) or "manuals: complete")
     return 1 if faults else 0
 

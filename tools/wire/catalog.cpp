@@ -49,8 +49,9 @@ Type FieldWalk::leaf(const protocol::codec::Whole& kind) {
 
 Type FieldWalk::leaf(const protocol::codec::Number& kind) {
   Type type = of(Form::number);
-  type.low = fmt::format("{}", kind.low);
-  if (kind.high < protocol::codec::Number{}.high) type.high = fmt::format("{}", kind.high);
+  constexpr double unbounded = protocol::codec::Number{}.high;
+  if (kind.low > -unbounded) type.low = fmt::format("{}", kind.low);
+  if (kind.high < unbounded) type.high = fmt::format("{}", kind.high);
   return type;
 }
 
