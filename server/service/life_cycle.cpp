@@ -152,12 +152,12 @@ Status begin_stage(Transaction& tx, Problem& problem, PlannedStage planned) {
   problem.saved = {};
   problem.pace = {};
   problem.unreviewed = {};
-  tx.model.blame.forget_items(problem.row.id);  // numbers of its items begin anew
+  tx.model.project->forget_items(problem.row.id);  // their numbers begin anew
   tell_dispatch(tx, problem);
-  problem.stage = &tx.model.dispatch->begin_stage(problem.row.id, stage_setup(problem, tx.settings), tx.now,
-                                                  open_log(problem, tx.settings));
-  begin_audits(problem);
-  problem.row.service = tx.model.dispatch->shares().service(problem.row.id, tx.now);
+  problem.stage = &tx.model.project->dispatch().begin_stage(problem.row.id, stage_setup(problem, tx.settings),
+                                                            tx.now, open_log(problem, tx.settings));
+  tx.model.project->begin_stage(problem.row.id);
+  problem.row.service = tx.model.project->dispatch().shares().service(problem.row.id, tx.now);
   tx.effects.add(effect::Announce{});
   tx.effects.info(fmt::format("problem {} ({}): stage {} has {} items", problem.row.id.value,
                               problem.row.name, problem.row.stage, problem.stage_row.items));
@@ -174,9 +174,9 @@ Status finish_problem(Transaction& tx, Problem& problem, protocol::ProblemState 
   }
   if (problem.log) tx.effects.add(effect::SettleDecisions{problem.log, true});
   if (problem.stage != nullptr) problem.accepted_at_end = problem.stage->view().ledger().accepted().total();
-  tx.model.dispatch->drop_problem(problem.row.id, tx.now);
+  tx.model.project->dispatch().drop_problem(problem.row.id, tx.now);
+  tx.model.project->drop_problem(problem.row.id);
   problem.stage = nullptr;
-  problem.audits.reset();
   problem.log.reset();
   problem.saved = {};
   problem.row.state = state;
@@ -198,8 +198,9 @@ Status erase_problem(Transaction& tx, ProblemId id) {
   }
   TRY(tx.store.delete_problem(id));
   if (tx.model.upstream) forget(*tx.model.upstream, id);
-  tx.model.dispatch->drop_problem(id, tx.now);
-  tx.model.blame.forget_items(id);
+  tx.model.project->dispatch().drop_problem(id, tx.now);
+  tx.model.project->drop_problem(id);
+  tx.model.project->forget_items(id);
   tx.model.problems.erase(found);
   tx.effects.add(effect::Announce{});
   return {};
@@ -277,7 +278,7 @@ Status tick_problems(Transaction& tx) {
 Status keep_accounts(Transaction& tx) {
   for (auto& [id, problem] : tx.model.problems) {
     if (!problem.stage) continue;
-    problem.row.service = tx.model.dispatch->shares().service(id, tx.now);
+    problem.row.service = tx.model.project->dispatch().shares().service(id, tx.now);
     if (problem.kept_service == problem.row.service) continue;
     problem.kept_service = problem.row.service;
     TRY(tx.store.update_problem(problem.row));
