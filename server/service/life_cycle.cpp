@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "server/policy/project/life_cycle.h"
 #include "server/service/damage.h"
 #include "server/service/describe.h"
 #include "server/service/dispatch.h"
@@ -52,13 +53,6 @@ Status start_combining(Transaction& tx, Problem& problem) {
   tx.model.underway.jobs.insert(problem.row.id);
   tx.effects.add(effect::Combine{manager_setup(tx.model, problem), problem.row.stage, std::move(pieces)});
   return {};
-}
-
-// Nothing is left to compute but items that failed on several hosts.
-bool only_failed_items_left(const policy::Stage& stage, std::int64_t items) {
-  const auto aside = stage.ledger().set_aside().total();
-  return aside > 0 && !stage.complete() && stage.ledger().accepted().total() + aside >= items &&
-         stage.open_units().empty();
 }
 
 bool awaits_combining(const Problem& problem) {
@@ -262,7 +256,7 @@ Status tick_problems(Transaction& tx) {
     if (problem.log) tx.effects.add(effect::SettleDecisions{problem.log, true});
     TRY(store_stage(tx, problem, changes));
     if (problem.row.state != protocol::ProblemState::running || !problem.stage || tx.model.upstream) continue;
-    if (only_failed_items_left(problem.stage->view(), problem.stage_row.items)) {
+    if (policy::only_failed_items_left(problem.stage->view())) {
       TRY(finish_problem(
           tx, problem, protocol::ProblemState::failed,
           items_text(problem.stage->view().ledger().set_aside().total()) +

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "server/policy/project/life_cycle.h"
 #include "tools/simulator/grid_loop.h"
 
 namespace gleaner::simulator {
@@ -131,8 +132,6 @@ void GridLoop::take_failure(HostId host, const Failure& failure) {
   }
 }
 
-// A problem is over when everything is accepted, or the rest is set aside and no dispute over what was
-// accepted goes on.
 void GridLoop::look_whether_over() {
   over_ = true;
   for (SimulatedProblem& problem : problems_) {
@@ -143,14 +142,10 @@ void GridLoop::look_whether_over() {
     }
     const policy::Stage& stage = problem.stage();
     const auto index = static_cast<std::size_t>(&problem - problems_.data());
-    const std::int64_t items = jobs_[index].problem.items;
-    const std::int64_t aside = stage.ledger().set_aside().total();
-    problem.over =
-        problem.stopped ||
-        (stage.complete() &&
-         (!trust_.validates || results_.may_combine(problem_id(index), instance_.seed + index, stamp()))) ||
-        (stage.ledger().accepted().total() + aside >= items && (!trust_.validates || aside > 0) &&
-         (!trust_.liars || stage.open_units().empty()));
+    const bool combined =
+        stage.complete() &&
+        (!trust_.validates || results_.may_combine(problem_id(index), instance_.seed + index, stamp()));
+    problem.over = problem.stopped || combined || policy::only_failed_items_left(stage);
     if (problem.over) {
       problem.ended_at = now_;
       project_.dispatch().put_problem(problem_id(index), terms_of(index), stamp());
