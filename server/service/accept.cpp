@@ -61,10 +61,9 @@ Status record_commit(Transaction& tx, Host& host, Problem& problem, const Prepar
   host.row.items_accepted += acknowledgement.items_accepted;
   tx.model.items_accepted += acknowledgement.items_accepted;
   host.row.health = policy::after_success(host.row.health);
-  tx.model.blame.delivered(host.row.id, problem.row.application);
   TRY(goes_on(tx, problem));
   if (!outcome.overlapping.empty()) TRY(start_review(tx, problem, outcome.overlapping));
-  TRY(audit_accepted(tx, problem, host.row.id, row.id, outcome.accepted));
+  TRY(note_delivery(tx, problem, host.row.id, row.id, outcome.accepted));
   if (prepared.enough && !problem.stage_row.enough) {
     policy::Changes changes;
     problem.stage->enough(tx.now, changes);

@@ -48,7 +48,7 @@ Status reopen(Transaction& tx, Problem& problem, const RangeSet& items) {
   if (problem.stage_row.enough) return forget_enough(tx, problem);
   policy::Changes changes;
   for (const Range range : items.ranges()) {
-    if (problem.audits) problem.audits->reopened(range);
+    tx.model.project->lost(row.id, range);
     problem.stage->reject(range, lost_reason, tx.now, changes);
   }
   return store_stage(tx, problem, changes);

@@ -221,7 +221,7 @@ Result<protocol::ProblemInfo> describe_fully(Transaction& tx, const Problem& pro
 std::string held_back(const Model& model, const Host& host, Timestamp now) {
   if (!host.row.on_hold.empty()) return "the project has put it on hold: " + host.row.on_hold;
   if (policy::blocked_for(host.row.health, now)) return "held back after failures: " + host.row.health.reason;
-  const auto held = model.blame.held_from(host.row.id, now);
+  const auto held = model.project->blame().held_from(host.row.id, now);
   if (!held) return {};
   const auto& [id, hold] = *held;
   const auto application = model.applications.find(id);
@@ -260,7 +260,7 @@ protocol::HostInfo describe(const Model& model, const Host& host, Timestamp now)
   if (row.relay != HostId{}) info.relay = row.relay;
   info.item = host.item;
   for (const auto& [id, application] : model.applications) {
-    const double right = model.reputation.reliability(row.id, id, now);
+    const double right = model.project->reputation().reliability(row.id, id, now);
     if (info.trust < 0 || right < info.trust) info.trust = right;
   }
   if (std::string held = held_back(model, host, now); !held.empty()) info.state_reason = std::move(held);

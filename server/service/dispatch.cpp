@@ -110,7 +110,8 @@ bool some_idle_got_nothing(const protocol::WorkRequest& request, const policy::S
 }
 
 void start_plans(Transaction& tx) {
-  for (policy::PlanJob& job : tx.model.dispatch->take_jobs()) tx.effects.add(effect::Map{std::move(job)});
+  for (policy::PlanJob& job : tx.model.project->dispatch().take_jobs())
+    tx.effects.add(effect::Map{std::move(job)});
 }
 
 }  // namespace
@@ -129,26 +130,32 @@ policy::ProblemTerms terms_of(const Problem& problem) {
 
 policy::HostTerms terms_of(const Model& model, const Host& host, Timestamp now) {
   policy::HostTerms terms{host.row.mflops, host.row.health.blocked_until, host.row.health.reason, {}};
-  terms.own = model.reputation.is_own(host.row.id);
+  terms.own = model.project->reputation().is_own(host.row.id);
   terms.cores = host.row.cores;
   terms.on_hold = host.row.on_hold;
   const bool own_grants = model.upstream == nullptr;  // a relay's are as good as its parent's
   for (const auto& [id, problem] : model.problems)
     if ((own_grants && !over(problem.row.state) &&
          !check_signer(model.applications.at(problem.row.application), now).ok()) ||
-        model.blame.held(host.row.id, problem.row.application, now) ||
-        model.reputation.held(host.row.id, problem.row.application, now))
+        model.project->is_held(host.row.id, problem.row.application, now))
       terms.barred.push_back(id);
   return terms;
 }
 
+policy::ProblemFacts facts_of(const Problem& problem) {
+  const auto validation = policy::parse_validation(problem.row.validation);
+  return {problem.row.application, validation.ok() ? *validation : policy::Validation{},
+          problem.row.state == protocol::ProblemState::running};
+}
+
 void tell_dispatch(Transaction& tx, const Problem& problem) {
-  tx.model.dispatch->put_problem(problem.row.id, terms_of(problem), tx.now);
+  tx.model.project->put_problem(problem.row.id, facts_of(problem));
+  tx.model.project->dispatch().put_problem(problem.row.id, terms_of(problem), tx.now);
 }
 
 void tell_dispatch(Transaction& tx, const Host& host) {
   if (host.row.relay != HostId{}) return;  // its relay asks for it
-  tx.model.dispatch->put_host(host.row.id, terms_of(tx.model, host, tx.now), tx.now);
+  tx.model.project->dispatch().put_host(host.row.id, terms_of(tx.model, host, tx.now), tx.now);
 }
 
 Status hand_out(Transaction& tx, Host& host, const protocol::WorkRequest& request, WorkOutcome& outcome) {
@@ -167,7 +174,7 @@ Status hand_out(Transaction& tx, Host& host, const protocol::WorkRequest& reques
   policy::WorkDemand demand = demand_of(host, request);
   demand.units = spare;
   if (tx.model.upstream) demand.awaited = problems_that_wait(*tx.model.upstream);
-  const policy::Served served = tx.model.dispatch->request(demand, tx.now);
+  const policy::Served served = tx.model.project->dispatch().request(demand, tx.now);
   spare.erase(spare.begin(), spare.begin() + static_cast<std::ptrdiff_t>(served.grants.size()));
   start_plans(tx);
   if (tx.model.log) tx.effects.add(effect::SettleDecisions{tx.model.log});
@@ -185,13 +192,13 @@ Status hand_out(Transaction& tx, Host& host, const protocol::WorkRequest& reques
 }
 
 void tick_dispatch(Transaction& tx) {
-  tx.model.dispatch->tick(tx.now);
+  tx.model.project->dispatch().tick(tx.now);
   start_plans(tx);
   if (tx.model.log) tx.effects.add(effect::SettleDecisions{tx.model.log, true});
 }
 
 void take_mapping(Transaction& tx, const policy::PlanJob& job, const policy::TaskPlan& plan, double seconds) {
-  tx.model.dispatch->planned(job, plan, seconds, tx.now);
+  tx.model.project->dispatch().planned(job, plan, seconds, tx.now);
   tx.effects.add(
       effect::LogLine{effect::LogLine::Level::debug,
                       fmt::format("plan {} of {} ({}): {}{}", job.input.seed, job.strategy, job.why,

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "server/service/applications.h"
@@ -20,24 +19,13 @@ namespace {
 using policy::Ruling;
 using protocol::ProblemState;
 
-// Hosts looked for that compute an application without a word: half as likely broken with each, so more than
-// this change nothing.
-constexpr std::size_t computing_max = 16;
-
-std::set<HostId> hosts_computing(const Model& model, ApplicationId application) {
-  std::set<HostId> hosts;
-  for (const auto& [id, problem] : model.problems) {
-    if (problem.row.application != application || !problem.stage) continue;
-    for (const policy::Unit* unit : problem.stage->view().open_units()) {
-      hosts.insert(unit->host);
-      if (hosts.size() > computing_max) return hosts;
-    }
-  }
-  return hosts;
-}
-
-Status keep_failure(Transaction& tx, Problem& problem, storage::FailureRow row) {
+Status keep_failure(Transaction& tx, Problem& problem, const policy::FailedEvent& event) {
+  storage::FailureRow row{event.unit, event.host, problem.row.id, problem.row.stage,
+                          event.kind, event.item, event.message,  tx.now};
   TRY(tx.store.add_failure(row));
+  tx.effects.warn(fmt::format("unit {} of problem {} failed on host {}: {}: {}", event.unit.value,
+                              problem.row.id.value, event.host.value, protocol::name_of(event.kind),
+                              event.message));
   ++tx.model.failures;
   problem.recent_failures.push_back(std::move(row));
   if (problem.recent_failures.size() > recent_failures_max)
@@ -45,40 +33,17 @@ Status keep_failure(Transaction& tx, Problem& problem, storage::FailureRow row) 
   return {};
 }
 
-// Did the kernel run, so that the item may be to blame?
-bool computed(protocol::FailureKind kind) {
-  using protocol::FailureKind;
-  return kind != FailureKind::not_executable && kind != FailureKind::download_failed;
-}
-
-// Is it the fault of the host's surroundings, whatever it was to compute?
-bool of_host(protocol::FailureKind kind) {
-  return kind == protocol::FailureKind::not_executable || kind == protocol::FailureKind::download_failed;
-}
-
-const Ruling* find(const std::vector<Ruling>& rulings, Ruling::Kind kind, std::int64_t item) {
-  const auto found = std::find_if(rulings.begin(), rulings.end(), [&](const Ruling& ruling) {
-    return ruling.kind == kind && ruling.item == item;
-  });
-  return found == rulings.end() ? nullptr : &*found;
-}
-
-// All problems of an application that fails on most hosts wait for their administrator.
-Status stop_application(Transaction& tx, ApplicationId id, const std::string& reason) {
-  for (auto& [number, problem] : tx.model.problems) {
-    if (problem.row.application != id || problem.row.state != ProblemState::running) continue;
-    problem.row.resume_to = std::exchange(problem.row.state, ProblemState::paused);
-    problem.row.message = fmt::format(
-        "{}{}: {}. Mend the application and `gleaner-admin problem upgrade {} --app NAME@VERSION`, "
-        "or `problem retry {}`",
-        stopped_mark, problem.application_name, reason, number.value, number.value);
-    tx.effects.warn(
-        fmt::format("problem {} ({}) is {}", number.value, problem.row.name, problem.row.message));
-    tell_dispatch(tx, problem);
-    TRY(tx.store.update_problem(problem.row));
-  }
-  tx.effects.add(effect::Announce{});
-  return {};
+// It waits for its administrator: its application fails on most hosts.
+Status stop_failing(Transaction& tx, Problem& problem, const std::string& reason) {
+  const ProblemId id = problem.row.id;
+  problem.row.resume_to = std::exchange(problem.row.state, ProblemState::paused);
+  problem.row.message = fmt::format(
+      "{}{}: {}. Mend the application and `gleaner-admin problem upgrade {} --app NAME@VERSION`, "
+      "or `problem retry {}`",
+      stopped_mark, problem.application_name, reason, id.value, id.value);
+  tx.effects.warn(fmt::format("problem {} ({}) is {}", id.value, problem.row.name, problem.row.message));
+  tell_dispatch(tx, problem);
+  return tx.store.update_problem(problem.row);
 }
 
 // The stage from its rows, with only these items set aside.
@@ -102,10 +67,11 @@ Status hand_out_again(Transaction& tx, Problem& problem, std::int64_t item) {
   return reopen_stage(tx, problem, aside);
 }
 
-Status apply(Transaction& tx, Host& host, Problem& problem, const Ruling& ruling) {
+Status apply(Transaction& tx, Host& host, Problem& problem, const std::vector<ProblemId>& paused,
+             const Ruling& ruling) {
   switch (ruling.kind) {
     case Ruling::Kind::set_aside:
-      return {};  // done with the unit that was given back
+      return {};  // the stage's
     case Ruling::Kind::give_back:
       tx.effects.info(fmt::format("problem {}: item {} is handed out again: {}", problem.row.id.value,
                                   ruling.item, ruling.reason));
@@ -122,20 +88,11 @@ Status apply(Transaction& tx, Host& host, Problem& problem, const Ruling& ruling
       tell_dispatch(tx, host);
       return tx.store.update_host(host.row);
     case Ruling::Kind::stop_application:
-      return stop_application(tx, problem.row.application, ruling.reason);
+      for (const ProblemId id : paused) TRY(stop_failing(tx, tx.model.problems.at(id), ruling.reason));
+      tx.effects.add(effect::Announce{});
+      return {};
   }
   return {};
-}
-
-// What a kernel ended with.
-struct Ending {
-  protocol::FailureKind kind;
-  std::int64_t item;
-  std::string message;
-};
-
-std::string text_of(const Ending& ending) {
-  return std::string(protocol::name_of(ending.kind)) + ": " + ending.message;
 }
 
 // Clocks of hosts may be wrong by a time zone.
@@ -157,35 +114,6 @@ std::string doubt(const Transaction& tx, const Host& holder, const Problem& prob
   if (said.at < tx.now - said_valid || said.at > tx.now + said_valid)
     return "was made at " + to_rfc3339(said.at) + ", by its clock";
   return {};
-}
-
-// Counts it, and says what follows.
-Status count_failure(Transaction& tx, Host& failed, Problem& problem, UnitId unit, const Ending& ending,
-                     std::int64_t item, std::vector<Ruling>& rulings) {
-  const HostId host = failed.row.id;
-  TRY(keep_failure(
-      tx, problem,
-      {unit, host, problem.row.id, problem.row.stage, ending.kind, ending.item, ending.message, tx.now}));
-  tx.effects.warn(fmt::format("unit {} of problem {} failed on host {}: {}", unit.value, problem.row.id.value,
-                              host.value, text_of(ending)));
-  if (ending.kind == protocol::FailureKind::untrusted) {
-    rulings = {tx.model.blame.unverified(host, problem.row.application, ending.message, tx.now)};
-    return {};
-  }
-  ++failed.row.health.failures;
-  TRY(tx.store.update_host(failed.row));
-  rulings = tx.model.blame.failed(
-      {host, problem.row.application, problem.row.id, item, text_of(ending), computed(ending.kind),
-       policy::credence_of(tx.model.reputation.is_own(host), failed.row.items_accepted,
-                           failed.row.health.failures),
-       of_host(ending.kind)},
-      hosts_computing(tx.model, problem.row.application), tx.now);
-  return {};
-}
-
-// Not of items and applications, over which a relay does not rule.
-bool is_of_hosts(const Ruling& ruling) {
-  return ruling.kind == Ruling::Kind::hold_pair || ruling.kind == Ruling::Kind::hold_host;
 }
 
 void pass_up(Model& model, const Problem& problem, const protocol::FailureReport& report,
@@ -234,29 +162,21 @@ Status take_failure(Transaction& tx, HostId host_id, const protocol::FailureRepo
     failed.row.failed_at = said->at;
     TRY(touch_host(tx, failed));  // it is there
   }
-  const Range rest{unit->committed, unit->range.end};
-  const Ending ending =
-      said ? Ending{said->kind, said->item, said->message} : Ending{report.kind, report.item, report.message};
-  const std::int64_t item = below || rest.contains(ending.item) ? ending.item : rest.begin;
-  std::vector<Ruling> rulings;
-  TRY(count_failure(tx, failed, problem, report.unit, ending, item, rulings));
-  if (tx.settings.relay != HostId{}) {
-    std::erase_if(rulings, [](const Ruling& ruling) { return !is_of_hosts(ruling); });
-    if (said) pass_up(tx.model, problem, report, *said);
+  policy::FailedEvent event{problem.row.id, host_id, report.unit, failed.row.id};
+  event.kind = said ? said->kind : report.kind;
+  event.item = said ? said->item : report.item;
+  event.message = said ? said->message : report.message;
+  event.items_accepted = failed.row.items_accepted;
+  event.failures = failed.row.health.failures;
+  TRY(keep_failure(tx, problem, event));
+  const policy::ProjectChanges changes = tx.model.project->apply(event, tx.now);
+  if (changes.counted) {
+    ++failed.row.health.failures;
+    TRY(tx.store.update_host(failed.row));
   }
-
-  const Ruling* aside = find(rulings, Ruling::Kind::set_aside, item);
-  if (!below || aside != nullptr) {
-    using policy::Stage;
-    policy::Changes changes;
-    problem.stage->give_back(host_id, report.unit,
-                             aside != nullptr                                  ? Stage::GiveBack::set_aside
-                             : ending.kind == protocol::FailureKind::untrusted ? Stage::GiveBack::returned
-                                                                               : Stage::GiveBack::failed,
-                             item, aside != nullptr ? aside->reason : text_of(ending), tx.now, changes);
-    TRY(store_stage(tx, problem, changes));
-  }
-  for (const Ruling& ruling : rulings) TRY(apply(tx, failed, problem, ruling));
+  if (said && tx.settings.relay != HostId{}) pass_up(tx.model, problem, report, *said);
+  TRY(store_decided(tx, changes));
+  for (const Ruling& ruling : changes.rulings) TRY(apply(tx, failed, problem, changes.paused, ruling));
   return {};
 }
 
@@ -275,8 +195,8 @@ Status retry(Transaction& tx, Problem& problem, std::string& refusal) {
     return {};
   }
   row.message.clear();
-  tx.model.blame.forget_items(row.id);
-  tx.model.blame.forgive(row.application);
+  tx.model.project->forget_items(row.id);
+  tx.model.project->forgive(row.application);
   if (failed) {
     TRY(reopen_problem(tx, problem));
   } else if (aside) {

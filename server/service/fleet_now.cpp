@@ -60,7 +60,7 @@ FleetNow fleet_now(const Model& model, Timestamp now) {
       ++fleet.on_hold;
       continue;
     }
-    if (const auto held = model.blame.held_from(id, now)) ++fleet.held[held->first];
+    if (const auto held = model.project->blame().held_from(id, now)) ++fleet.held[held->first];
     const std::string& reason = host.row.state_reason;
     if (!reason.empty() && (fleet.reasons.size() < reasons_max || fleet.reasons.count(reason) > 0))
       ++fleet.reasons[reason];

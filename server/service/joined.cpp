@@ -47,7 +47,7 @@ void join_with(storage::HostRow& row, const storage::CodeRow& code, const protoc
 Status let_go(Transaction& tx, const Host& known, const std::string& reason) {
   Host& host = tx.model.hosts.at(known.row.id);
   TRY(give_back_all(tx, host, reason));
-  tx.model.dispatch->drop_host(host.row.id, tx.now);
+  tx.model.project->dispatch().drop_host(host.row.id, tx.now);
   tx.effects.add(effect::DropToken{host.row.token_digest});
   return {};
 }
@@ -62,8 +62,7 @@ Status store_joined(Transaction& tx, storage::HostRow& row, const Host* known) {
     TRY_ASSIGN(row.id, tx.store.add_host(row));
   }
   tx.effects.add(effect::Announce{});
-  tx.model.reputation.set_own(row.id, row.own);
-  note_party(tx.model, row);
+  tell_project(tx.model, row);
   const bool counted = known != nullptr && known->row.state == protocol::HostState::active;
   tx.model.contacts.heard(counted ? known->row.last_contact : Timestamp{}, tx.now, tx.now);
   Host& host = tx.model.hosts[row.id];

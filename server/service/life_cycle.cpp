@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "server/policy/project/life_cycle.h"
 #include "server/service/damage.h"
 #include "server/service/describe.h"
 #include "server/service/dispatch.h"
@@ -52,13 +53,6 @@ Status start_combining(Transaction& tx, Problem& problem) {
   tx.model.underway.jobs.insert(problem.row.id);
   tx.effects.add(effect::Combine{manager_setup(tx.model, problem), problem.row.stage, std::move(pieces)});
   return {};
-}
-
-// Nothing is left to compute but items that failed on several hosts.
-bool only_failed_items_left(const policy::Stage& stage, std::int64_t items) {
-  const auto aside = stage.ledger().set_aside().total();
-  return aside > 0 && !stage.complete() && stage.ledger().accepted().total() + aside >= items &&
-         stage.open_units().empty();
 }
 
 bool awaits_combining(const Problem& problem) {
@@ -152,12 +146,12 @@ Status begin_stage(Transaction& tx, Problem& problem, PlannedStage planned) {
   problem.saved = {};
   problem.pace = {};
   problem.unreviewed = {};
-  tx.model.blame.forget_items(problem.row.id);  // numbers of its items begin anew
+  tx.model.project->forget_items(problem.row.id);  // their numbers begin anew
   tell_dispatch(tx, problem);
-  problem.stage = &tx.model.dispatch->begin_stage(problem.row.id, stage_setup(problem, tx.settings), tx.now,
-                                                  open_log(problem, tx.settings));
-  begin_audits(problem);
-  problem.row.service = tx.model.dispatch->shares().service(problem.row.id, tx.now);
+  problem.stage = &tx.model.project->dispatch().begin_stage(problem.row.id, stage_setup(problem, tx.settings),
+                                                            tx.now, open_log(problem, tx.settings));
+  tx.model.project->begin_stage(problem.row.id);
+  problem.row.service = tx.model.project->dispatch().shares().service(problem.row.id, tx.now);
   tx.effects.add(effect::Announce{});
   tx.effects.info(fmt::format("problem {} ({}): stage {} has {} items", problem.row.id.value,
                               problem.row.name, problem.row.stage, problem.stage_row.items));
@@ -174,9 +168,9 @@ Status finish_problem(Transaction& tx, Problem& problem, protocol::ProblemState 
   }
   if (problem.log) tx.effects.add(effect::SettleDecisions{problem.log, true});
   if (problem.stage != nullptr) problem.accepted_at_end = problem.stage->view().ledger().accepted().total();
-  tx.model.dispatch->drop_problem(problem.row.id, tx.now);
+  tx.model.project->dispatch().drop_problem(problem.row.id, tx.now);
+  tx.model.project->drop_problem(problem.row.id);
   problem.stage = nullptr;
-  problem.audits.reset();
   problem.log.reset();
   problem.saved = {};
   problem.row.state = state;
@@ -198,8 +192,9 @@ Status erase_problem(Transaction& tx, ProblemId id) {
   }
   TRY(tx.store.delete_problem(id));
   if (tx.model.upstream) forget(*tx.model.upstream, id);
-  tx.model.dispatch->drop_problem(id, tx.now);
-  tx.model.blame.forget_items(id);
+  tx.model.project->dispatch().drop_problem(id, tx.now);
+  tx.model.project->drop_problem(id);
+  tx.model.project->forget_items(id);
   tx.model.problems.erase(found);
   tx.effects.add(effect::Announce{});
   return {};
@@ -261,7 +256,7 @@ Status tick_problems(Transaction& tx) {
     if (problem.log) tx.effects.add(effect::SettleDecisions{problem.log, true});
     TRY(store_stage(tx, problem, changes));
     if (problem.row.state != protocol::ProblemState::running || !problem.stage || tx.model.upstream) continue;
-    if (only_failed_items_left(problem.stage->view(), problem.stage_row.items)) {
+    if (policy::only_failed_items_left(problem.stage->view())) {
       TRY(finish_problem(
           tx, problem, protocol::ProblemState::failed,
           items_text(problem.stage->view().ledger().set_aside().total()) +
@@ -277,7 +272,7 @@ Status tick_problems(Transaction& tx) {
 Status keep_accounts(Transaction& tx) {
   for (auto& [id, problem] : tx.model.problems) {
     if (!problem.stage) continue;
-    problem.row.service = tx.model.dispatch->shares().service(id, tx.now);
+    problem.row.service = tx.model.project->dispatch().shares().service(id, tx.now);
     if (problem.kept_service == problem.row.service) continue;
     problem.kept_service = problem.row.service;
     TRY(tx.store.update_problem(problem.row));

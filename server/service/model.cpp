@@ -72,7 +72,10 @@ Status load_problem(storage::Store& store, const storage::ProblemRow& row, Times
   problem.disagreements =
       std::count_if(verdicts.begin(), verdicts.end(), [](const auto& v) { return v.note == dispute_note; });
 
-  if (!over(row.state)) model.dispatch->put_problem(row.id, terms_of(problem), now, row.service);
+  if (!over(row.state)) {
+    model.project->put_problem(row.id, facts_of(problem));
+    model.project->dispatch().put_problem(row.id, terms_of(problem), now, row.service);
+  }
   TRY_ASSIGN(auto stage_row, store.stage(row.id, row.stage));
   if (!stage_row) return {};  // not planned yet
   problem.stage_row = std::move(*stage_row);
@@ -94,13 +97,12 @@ void load_host(storage::HostRow&& row, Timestamp now, Model& model) {
   host.row = std::move(row);
   model.items_accepted += host.row.items_accepted;
   host.stored_contact = host.row.last_contact;
-  model.reputation.set_own(host.row.id, host.row.own);
   model.index.put(host.row);
-  note_party(model, host.row);
+  tell_project(model, host.row);
   if (host.row.state != protocol::HostState::active) return;
   model.contacts.heard({}, host.row.last_contact, now);
   if (host.row.relay != HostId{}) return;  // its relay asks for it
-  model.dispatch->put_host(host.row.id, terms_of(model, host, now), now);
+  model.project->dispatch().put_host(host.row.id, terms_of(model, host, now), now);
 }
 
 // What there may be a million of.
@@ -115,7 +117,7 @@ Status load_many(storage::Store& store, const std::vector<storage::ProblemRow>& 
   for (auto& [id, problem] : model.problems)
     if (problem.stage) admit_relays(model, *problem.stage, now);
   TRY_ASSIGN(const auto standings, rows.standings());
-  for (const auto& row : standings) model.reputation.restore(row.host, row.application, row.standing);
+  for (const auto& row : standings) model.project->restore(row.host, row.application, row.standing);
   return {};
 }
 
@@ -131,7 +133,7 @@ policy::LogSink sink_of(std::shared_ptr<DecisionLog> log) {
           [log](std::size_t bytes) { return log->has_room(bytes); }};
 }
 
-std::unique_ptr<policy::Dispatch> make_dispatch(Model& model, io::Files& files, const Settings& settings) {
+std::unique_ptr<policy::Project> make_project(Model& model, io::Files& files, const Settings& settings) {
   const Configuration& configuration = settings.configuration;
   policy::RecordedStage::Sink sink;
   if (configuration.decisions_megabytes > 0) {
@@ -140,10 +142,10 @@ std::unique_ptr<policy::Dispatch> make_dispatch(Model& model, io::Files& files, 
     model.log->open(files);
     sink = sink_of(model.log);
   }
-  return std::make_unique<policy::Dispatch>(
+  return std::make_unique<policy::Project>(
       policy::PlanRules{static_cast<double>(configuration.heartbeat_seconds),
                         configuration.unit_maximum_seconds},
-      std::move(sink));
+      std::move(sink), settings.relay.valid() ? policy::Rule::hosts : policy::Rule::everything);
 }
 
 }  // namespace
@@ -153,8 +155,8 @@ Status restore_stage(const policy::RestoreEvent& stored, const Settings& setting
   const auto& row = problem.row;
   policy::LogSink log = open_log(problem, settings);
   if (problem.log && files != nullptr) problem.log->open(*files);
-  problem.stage =
-      &model.dispatch->restore_stage(row.id, stage_setup(problem, settings), stored, now, std::move(log));
+  problem.stage = &model.project->dispatch().restore_stage(row.id, stage_setup(problem, settings), stored,
+                                                           now, std::move(log));
   if (problem.stage_row.enough) {
     policy::Changes changes;
     problem.stage->enough(now, changes);
@@ -162,7 +164,7 @@ Status restore_stage(const policy::RestoreEvent& stored, const Settings& setting
   admit_relays(model, *problem.stage, now);
   for (const auto& unit : stored.units) open_unit(model, unit.id, unit.host, row.id);
   for (const auto& record : stored.hosts)
-    if (record.items_accepted > 0) model.blame.delivered(record.host, row.application);
+    if (record.items_accepted > 0) model.project->has_delivered(record.host, row.application);
   return {};
 }
 
@@ -205,7 +207,7 @@ policy::RecordedStage::Sink open_log(Problem& problem, const Settings& settings)
 
 Result<Model> load_model(storage::Store& store, io::Files& files, const Settings& settings, Timestamp now) {
   Model model;
-  model.dispatch = make_dispatch(model, files, settings);
+  model.project = make_project(model, files, settings);
   TRY_ASSIGN(const auto codes, store.codes());
   for (const auto& row : codes) model.codes[row.name] = row;
   TRY_ASSIGN(const auto tokens, store.tokens());
@@ -227,10 +229,13 @@ Result<Model> load_model(storage::Store& store, io::Files& files, const Settings
   return model;
 }
 
-void note_party(Model& model, const storage::HostRow& row) {
+void tell_project(Model& model, const storage::HostRow& row) {
+  using Place = policy::HostFacts::Place;
   const auto code = model.codes.find(row.code);
   const bool given = code != model.codes.end() && code->second.hosts_max > 0;
-  model.parties.add(row.id, given ? row.code : "", row.network);
+  const Place there = row.relay == HostId{} ? Place::here : Place::under_relay;
+  model.project->put_host(row.id, {row.state == protocol::HostState::active ? there : Place::gone, row.own,
+                                   row.last_contact, given ? row.code : "", row.network});
 }
 
 const Application* find_application(const Model& model, const std::string& text) {

@@ -15,12 +15,9 @@
 #include <utility>
 #include <vector>
 
-#include "server/policy/blame.h"
-#include "server/policy/dispatch/dispatch.h"
 #include "server/policy/instances.h"
 #include "server/policy/outlook/outlook.h"
-#include "server/policy/trust/audits.h"
-#include "server/policy/trust/parties.h"
+#include "server/policy/project/project.h"
 #include "server/service/contribution.h"
 #include "server/service/decision_log.h"
 #include "server/service/host_index.h"
@@ -74,16 +71,15 @@ struct Problem {
   std::shared_ptr<const SharedContext> context;
   std::vector<storage::FailureRow> recent_failures;  // newest last, at most recent_failures_max
   std::int64_t disagreements = 0;                    // disputes so far
-  std::int64_t accepted_at_end = 0;      // items of the last stage, of a problem that was cancelled or failed
-  std::optional<policy::Audits> audits;  // of that stage
-  SavedItems saved;                      // of its stage, compressed
-  bool saved_full = false;               // said in the log already
-  double kept_service = 0;               // row.service as stored
-  policy::Pace pace;                     // of that stage, since it or the server began
-  double wasted_before = 0;              // by the stages before it, in parts of the whole problem
-  RangeSet unreviewed;                   // of that stage: comparing it failed and is to be tried again
-  Timestamp job_at{};                    // its next job is not begun before (waiting.h)
-  int jobs_in_vain = 0;                  // in a row, as far as that makes the wait longer
+  std::int64_t accepted_at_end = 0;  // items of the last stage, of a problem that was cancelled or failed
+  SavedItems saved;                  // of its stage, compressed
+  bool saved_full = false;           // said in the log already
+  double kept_service = 0;           // row.service as stored
+  policy::Pace pace;                 // of that stage, since it or the server began
+  double wasted_before = 0;          // by the stages before it, in parts of the whole problem
+  RangeSet unreviewed;               // of that stage: comparing it failed and is to be tried again
+  Timestamp job_at{};                // its next job is not begun before (waiting.h)
+  int jobs_in_vain = 0;              // in a row, as far as that makes the wait longer
 };
 
 // Some units, mostly one or two.
@@ -130,19 +126,18 @@ struct Model {
   std::map<ProblemId, Problem> problems;
   // Of the problems' present stages; may lag on closing. Changed by open_unit() and close_unit().
   std::unordered_map<UnitId, ProblemId> open_units;
-  std::map<ProblemId, int> hosts_at_work;      // that hold open units of a problem
-  std::shared_ptr<DecisionLog> log;            // of all that dispatch is told; absent: not wanted
-  std::unique_ptr<policy::Dispatch> dispatch;  // who gets what; owns the stages
-  std::vector<UnitId> spare_units;             // reserved, not handed out yet; ascending
-  HostIndex index;                             // of `hosts`
-  std::int64_t items_accepted = 0;             // of all hosts, ever
-  std::int64_t failures = 0;                   // that hosts reported, since the model was read
-  std::deque<FailureBelow> failures_below;     // of a relay: to be passed up, the oldest first
-  Contacts contacts;                           // of the active ones
+  std::map<ProblemId, int> hosts_at_work;  // that hold open units of a problem
+  std::shared_ptr<DecisionLog> log;        // of all that dispatch is told; absent: not wanted
+  // Who gets what, which results are believed, what failures are held against; owns the stages. After a
+  // restart it knows what worked, and learns anew what fails.
+  std::unique_ptr<policy::Project> project;
+  std::vector<UnitId> spare_units;          // reserved, not handed out yet; ascending
+  HostIndex index;                          // of `hosts`
+  std::int64_t items_accepted = 0;          // of all hosts, ever
+  std::int64_t failures = 0;                // that hosts reported, since the model was read
+  std::deque<FailureBelow> failures_below;  // of a relay: to be passed up, the oldest first
+  Contacts contacts;                        // of the active ones
   Contribution contribution;
-  policy::Blame blame;  // after a restart it knows what worked, and learns anew what fails
-  policy::Reputation reputation;
-  policy::Parties parties;
   std::string audit_key;                    // secret: which items are audited
   std::optional<Duration> calendar_offset;  // from the steady clock, at the last tick; absent: none since
   crypto::Revocations revocations;
@@ -173,8 +168,8 @@ inline constexpr const char* dispute_note = "they differ: another host is asked"
 // Reads everything. Problems that were planning or combining are found so (their jobs start again).
 [[nodiscard]] Result<Model> load_model(storage::Store& store, io::Files& files, const Settings& settings,
                                        Timestamp now);
-// Who it may belong together with is known from now on. REQUIRES: the codes are.
-void note_party(Model& model, const storage::HostRow& row);
+// The project knows of the host, or that it changed. REQUIRES: the codes are read.
+void tell_project(Model& model, const storage::HostRow& row);
 // NAME, its newest version, or NAME@VERSION; null: it is not here.
 [[nodiscard]] const Application* find_application(const Model& model, const std::string& text);
 [[nodiscard]] Error no_application(const std::string& text);

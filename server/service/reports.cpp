@@ -41,6 +41,7 @@ Status touch_host(Transaction& tx, Host& host) {
   if (host.row.state == protocol::HostState::active)
     tx.model.contacts.heard(host.row.last_contact, tx.now, tx.now);
   host.row.last_contact = tx.now;
+  tx.model.project->heard(host.row.id, tx.now);
   // Memory is enough between the minutes: after a crash all hosts count as heard of anyway.
   if (host.row.last_contact - host.stored_contact < std::chrono::minutes{1} &&
       host.row.last_contact >= host.stored_contact)
@@ -117,7 +118,7 @@ void keep_saved(Transaction& tx, const Host& host, std::vector<protocol::SavedIt
 }
 
 double heartbeat_interval(const Transaction& tx, const Host& host) {
-  return tx.model.dispatch->heartbeat_seconds(problems_of(tx.model, host), tx.now);
+  return tx.model.project->dispatch().heartbeat_seconds(problems_of(tx.model, host), tx.now);
 }
 
 std::optional<std::vector<protocol::StageNews>> stages_for(const Transaction& tx, const Host& host) {
@@ -172,11 +173,12 @@ Status end_host(Transaction& tx, Host& host, protocol::HostState state, const st
   TRY(give_back_all(tx, host, reason));
   TRY(end_hosts_under(tx, host, state == protocol::HostState::revoked ? "was revoked" : "has left"));
   TRY(forget_relay_of_put_out(tx, host.row.id));
-  tx.model.blame.forget_host(host.row.id);
+  tx.model.project->forget_failures(host.row.id);
   if (host.row.state == protocol::HostState::active) tx.model.contacts.forget(host.row.last_contact);
   host.row.state = state;
   host.row.relay = HostId{};
-  tx.model.dispatch->drop_host(host.row.id, tx.now);
+  tell_project(tx.model, host.row);
+  tx.model.project->dispatch().drop_host(host.row.id, tx.now);
   TRY(tx.store.update_host(host.row));
   tx.model.index.put(host.row);
   tx.effects.add(effect::RefuseToken{host.row.token_digest, host.row.state_reason});

@@ -80,22 +80,6 @@ Status count_use(Transaction& tx, Problem& problem, const ReviewFinding& finding
   return finding.verdict.right.empty() ? Status{} : count(finding.verdict.right.front(), Use::after_all);
 }
 
-// Several newcomers of one party say the same, and nobody else has: that verifies nothing.
-bool verifies_nothing(const ReviewFinding& finding) {
-  const auto& opinions = finding.opinions;
-  return finding.verdict.kind == policy::VerdictKind::agree && !finding.verdict.independent &&
-         std::any_of(opinions.begin(), opinions.end(),
-                     [&](const policy::Opinion& opinion) { return opinion.host != opinions.front().host; });
-}
-
-// Others are asked, too.
-void ask_another(const Transaction& tx, Problem& problem, const ReviewFinding& finding,
-                 policy::Changes& changes) {
-  std::vector<HostId> hosts;
-  for (const auto& opinion : finding.opinions) hosts.push_back(opinion.host);
-  problem.stage->dispute(finding.range, hosts, tx.now, changes, barred(tx.model, problem, hosts, tx.now));
-}
-
 std::vector<std::size_t> all_of(const ReviewFinding& finding) {
   std::vector<std::size_t> all(finding.opinions.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
@@ -108,12 +92,9 @@ Status settle_finding(Transaction& tx, Problem& problem, const ReviewFinding& fi
   TRY_ASSIGN(const bool stale, is_stale(tx, problem, finding));
   if (stale) return review_again(tx, problem, finding.range);
   log_verdict(tx, problem, finding, terms);
-  policy::Changes changes;
-  if (verifies_nothing(finding)) {
-    if (problem.stage->view().ledger().disputed().overlaps(finding.range))
-      ask_another(tx, problem, finding, changes);
-    return store_stage(tx, problem, changes);
-  }
+  using Settlement = policy::ProjectChanges::Settlement;
+  policy::ProjectChanges changes = tx.model.project->apply(
+      policy::ComparedEvent{problem.row.id, finding.range, finding.opinions, finding.verdict}, tx.now);
   bool is_new = true;  // agreement of too few is no verdict yet, and a dispute is written down once
   storage::VerdictRow row;
   row.problem = problem.row.id;
@@ -122,22 +103,19 @@ Status settle_finding(Transaction& tx, Problem& problem, const ReviewFinding& fi
   row.at = tx.now;
   row.first = finding.opinions.front().segment;
   row.second = finding.opinions.back().segment;
-  switch (finding.verdict.kind) {
-    case policy::VerdictKind::agree:
+  switch (changes.settlement) {
+    case Settlement::nothing:
+      return store_decided(tx, changes);
+    case Settlement::agreed:
       row.note = "all agree";
-      // Of an audit, or of a check that was open when the server stopped.
-      if (problem.stage->view().ledger().disputed().overlaps(finding.range))
-        problem.stage->resolve(finding.range, true, tx.now, changes);
       break;
-    case policy::VerdictKind::need_another: {
+    case Settlement::disputed:
       row.agree = !finding.verdict.differ;
       row.note = dispute_note;
       is_new = finding.verdict.differ && !disputed_before.contains(finding.range);
       if (is_new) ++problem.disagreements;
-      ask_another(tx, problem, finding, changes);
       break;
-    }
-    case policy::VerdictKind::decided: {
+    case Settlement::decided: {
       row.agree = false;
       row.note = "decided by majority";
       const auto& right = finding.opinions[finding.verdict.right.front()];
@@ -149,28 +127,21 @@ Status settle_finding(Transaction& tx, Problem& problem, const ReviewFinding& fi
         host.row.health = policy::after_failure(host.row.health, "its results were found wrong", tx.now);
         TRY(tx.store.update_host(host.row));
       }
-      TRY(count_use(tx, problem, finding, finding.verdict.wrong, changes));
-      problem.stage->resolve(finding.range, true, tx.now, changes);
+      TRY(count_use(tx, problem, finding, finding.verdict.wrong, changes.of(problem.row.id)));
       break;
     }
-    case policy::VerdictKind::undecided:
+    case Settlement::undecided:
       row.agree = false;
       row.note = "no two hosts agree: set aside";
-      TRY(count_use(tx, problem, finding, all_of(finding), changes));
+      TRY(count_use(tx, problem, finding, all_of(finding), changes.of(problem.row.id)));
       TRY(tx.store.unaccept(problem.row.id, problem.row.stage, finding.range));
-      problem.stage->resolve(finding.range, false, tx.now, changes);
       break;
   }
   if (!row.agree)
     tx.effects.warn(fmt::format("problem {}: results of items {}-{} differ; {}", problem.row.id.value,
                                 finding.range.begin, finding.range.end, row.note));
   if (is_new) TRY(tx.store.add_verdict(row));
-  // First: what ends the stage asks for the last audits, and not for one of what was verified just now.
-  if (finding.verdict.kind != policy::VerdictKind::need_another && problem.audits)
-    problem.audits->verified(finding.range);
-  TRY(store_stage(tx, problem, changes));
-  if (!problem.stage) return {};
-  return learn_from(tx, problem, finding);
+  return store_decided(tx, changes);
 }
 
 }  // namespace
@@ -178,7 +149,8 @@ Status settle_finding(Transaction& tx, Problem& problem, const ReviewFinding& fi
 Status start_review(Transaction& tx, Problem& problem, const std::vector<Range>& ranges,
                     const RangeSet& disputed_before) {
   if (ranges.empty()) return {};
-  const policy::VerdictTerms terms = verdict_terms(tx.model, problem, tx.now);
+  const policy::VerdictTerms terms = tx.model.project->verdict_terms(problem.row.id, tx.now);
+  const policy::Witnesses witnesses = tx.model.project->witnesses(problem.row.id, tx.now);
   for (const Range range : ranges) {
     effect::Review job;
     job.problem = problem.row.id;
@@ -192,10 +164,8 @@ Status start_review(Transaction& tx, Problem& problem, const std::vector<Range>&
     TRY_ASSIGN(job.segments, tx.store.segments_over(job.problem, job.stage, range));
     if (job.segments.empty()) continue;  // all of them were dropped
     if (problem.manifest.checkpoint) TRY(note_begun_items(tx, job));
-    for (const auto& segment : job.segments)
-      job.witnesses[segment.host] = witness(tx.model, problem, segment.host, tx.now);
-    for (const auto& [place, host] : job.begun_by)
-      job.witnesses[host] = witness(tx.model, problem, host, tx.now);
+    for (const auto& segment : job.segments) job.witnesses[segment.host] = witnesses.of(segment.host);
+    for (const auto& [place, host] : job.begun_by) job.witnesses[host] = witnesses.of(host);
     ++tx.model.underway.reviews[job.problem];
     tx.effects.add(std::move(job));
   }

@@ -48,7 +48,7 @@ Result<std::int64_t> allowance(Transaction& tx, const Host& host) {
     if (bytes >= limits::segment_bytes_max) break;
   }
   TRY_ASSIGN(std::int64_t late, late_results(tx, host.row.id));
-  if (host.row.items_accepted > 0 && tx.model.reputation.is_known(host.row.id, tx.now))
+  if (host.row.items_accepted > 0 && tx.model.project->reputation().is_known(host.row.id, tx.now))
     late = std::max(late, late_results_bytes);
   return std::min(bytes, limits::segment_bytes_max) + late;
 }
@@ -59,7 +59,7 @@ Result<UploadAccounts::Terms> terms_of(Transaction& tx, HostId id) {
   const auto host = tx.model.hosts.find(id);
   if (host == tx.model.hosts.end()) return terms;
   TRY_ASSIGN(terms.allowance, allowance(tx, host->second));
-  if (!tx.model.reputation.is_known(id, tx.now)) terms.network = host->second.row.network;
+  if (!tx.model.project->reputation().is_known(id, tx.now)) terms.network = host->second.row.network;
   return terms;
 }
 

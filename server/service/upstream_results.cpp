@@ -8,6 +8,7 @@
 
 #include "server/service/life_cycle.h"
 #include "server/service/reports.h"
+#include "server/service/trust.h"
 #include "shared/base/limits.h"
 #include "shared/protocol/codec.h"
 #include "shared/protocol/relay_messages.h"
@@ -92,7 +93,8 @@ Status count(Transaction& tx, Host& host, Problem& problem, const PreparedCommit
   host.row.cost_accepted += cost;
   tx.model.items_accepted += row.items_accepted;
   host.row.health = policy::after_success(host.row.health);
-  tx.model.blame.delivered(host.row.id, problem.row.application);
+  const policy::DeliveredEvent event{problem.row.id, host.row.id, accepted};
+  TRY(store_decided(tx, tx.model.project->apply(event, tx.now)));
   return store_stage(tx, problem, changes);
 }
 

@@ -98,8 +98,8 @@ class Server {
     for (int i = 0; i < 100'000; ++i) {
       if (look<bool>([](Transaction& tx) {
             const Underway& underway = tx.model.underway;
-            return !tx.model.dispatch->planning() && underway.jobs.empty() && underway.reviews.empty() &&
-                   underway.previews.empty() && underway.drafts.empty();
+            return !tx.model.project->dispatch().planning() && underway.jobs.empty() &&
+                   underway.reviews.empty() && underway.previews.empty() && underway.drafts.empty();
           }))
         return;
       std::this_thread::sleep_for(std::chrono::microseconds{100});

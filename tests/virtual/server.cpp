@@ -76,7 +76,7 @@ void Server::settle() {
   for (int i = 0; i < 100'000; ++i) {
     const bool idle = look<bool>([](service::Transaction& tx) {
       const service::Underway& underway = tx.model.underway;
-      return !tx.model.dispatch->planning() && underway.jobs.empty() && underway.reviews.empty() &&
+      return !tx.model.project->dispatch().planning() && underway.jobs.empty() && underway.reviews.empty() &&
              underway.previews.empty() && underway.drafts.empty();
     });
     if (idle) return;

@@ -1,6 +1,6 @@
 // The stages of the live server in virtual time: hosts of given speeds compute, commit, heartbeat, ask ahead,
-// pause, slow down, power off, return and vanish; every decision is made by policy::Stage, the live server's
-// object. Messages take half the request delay each way; a host computes on meanwhile.
+// pause, slow down, power off, return and vanish; policy::Project, the live server's object, makes every
+// decision. Messages take half the request delay each way; a host computes on meanwhile.
 //
 // Ideal is the fluid bound (fluid.h). Waste is kernel time times speed over the useful work, minus 1.
 // Deterministic: instance and seed decide. Times in seconds, costs and speeds in true cost units (what
@@ -79,8 +79,8 @@ struct GridProblem {
   // an item is right all the same.
   bool checkpoint = false;
   bool progress = true;  // kernels say how much of the item in progress is done
-  // How results are validated (server/policy/trust/validation.h); empty: what overlaps is compared, and
-  // nobody learns from it.
+  // How results are validated (server/policy/trust/validation.h); empty: as with "none", and results are
+  // only looked at where some host delivers wrong ones.
   std::string validation = {};
   // Among several problems: its share (server/policy/dispatch/fair_share.h), and when it is added.
   double weight = 1;

@@ -63,10 +63,19 @@ policy::StageSetup GridLoop::setup_of(std::size_t index) const {
   return setup;
 }
 
+policy::PlanRules plan_rules(const GridInstance& instance) {
+  policy::PlanRules rules;
+  rules.heartbeat = instance.rules.heartbeat;
+  rules.unit_maximum = instance.rules.unit_maximum;
+  return rules;
+}
+
 GridLoop::GridLoop(const GridInstance& instance)
     : instance_(instance),
       agenda_(instance.hosts.size()),
       random_(instance.seed),
+      project_(plan_rules(instance), instance.server_log),
+      results_(project_, [this](policy::ProjectChanges changes) { perform(std::move(changes)); }),
       trust_{.draws = Random(instance.seed + 1)} {
   for (const GridProblem* problem : instance.problems()) {
     jobs_.push_back({*problem, {problem->items, problem->costs}, {problem->items, hints_of(*problem)}});
@@ -193,7 +202,7 @@ void GridLoop::finish() {
     run_.complete = run_.complete && complete;
     run_.problems.push_back({complete, problem.stopped, problem.over ? problem.ended_at : now_, fair[i]});
     run_.ideal = std::max(run_.ideal, fair[i]);
-    run_.wrong_items += problem.opinions.wrong_items();
+    run_.wrong_items += results_.wrong_items(problem_id(i));
     if (here) add(problem.stage().counts(stamp()), run_.counts);
   }
   run_.makespan = now_;

@@ -1,25 +1,21 @@
 // The loop of a simulated grid: what is due next, messages under way, and the two ends of the wire. Internal.
 //   grid_loop.cpp    what happens when, and the sums at the end
 //   grid_client.cpp  the clients' side: asking, delivering, obeying
-//   grid_server.cpp  the server's side: the live server's dispatch, which decides
-//   grid_trust.cpp   which results the server believes
+//   grid_server.cpp  the server's side: the live server's project, which decides
+//   grid_trust.cpp   what the hosts answer, and what the project's decisions on it change
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <vector>
 
-#include "server/policy/blame.h"
-#include "server/policy/dispatch/dispatch.h"
-#include "server/policy/stage/stage.h"
-#include "server/policy/trust/audits.h"
-#include "server/policy/trust/parties.h"
+#include "server/policy/project/project.h"
 #include "shared/base/random.h"
 #include "tools/simulator/agenda.h"
 #include "tools/simulator/grid.h"
 #include "tools/simulator/grid_host.h"
 #include "tools/simulator/grid_mail.h"
-#include "tools/simulator/opinions.h"
+#include "tools/simulator/results.h"
 
 namespace gleaner::simulator {
 
@@ -40,10 +36,7 @@ namespace gleaner::simulator {
 // The server's side of one problem.
 struct SimulatedProblem {
   policy::RecordedStage* recorded = nullptr;  // the dispatcher's; null: it was not added yet
-  Opinions opinions;
-  std::optional<policy::Audits> audits;  // where results are validated
-  policy::VerdictTerms terms;
-  RangeSet accepted;  // our own count, where invariants are checked
+  RangeSet accepted;                          // our own count, where invariants are checked
   bool over = false;
   bool stopped = false;  // its application fails on most hosts: an administrator would have to look at it
   double ended_at = 0;
@@ -52,6 +45,8 @@ struct SimulatedProblem {
 
 // Its benchmark.
 [[nodiscard]] double performance_of(const GridHost& host);
+
+[[nodiscard]] policy::PlanRules plan_rules(const GridInstance& instance);
 
 class GridLoop {
  public:
@@ -89,13 +84,10 @@ class GridLoop {
   [[nodiscard]] double heartbeat_of(std::size_t host);
   void set_trust();
   void delivered(const Commit& commit, HostId host, const policy::CommitOutcome& outcome);
-  void judge(std::size_t problem, const std::vector<Range>& ranges);
-  void settle(std::size_t problem, const Opinions::Finding& finding);
-  void learn(std::size_t problem, const Opinions::Finding& finding);
-  void distrust(HostId host);
-  void ask_for(std::size_t problem, const std::vector<policy::Audit>& audits);
-  [[nodiscard]] bool audits_rest(std::size_t problem);
+  void perform(policy::ProjectChanges changes);
   void sum_trust();
+  // Hosts may be held back from applications.
+  [[nodiscard]] bool may_hold() const { return trust_.liars || instance_.failure_chance > 0; }
   void look_whether_over();
   void add_problem(std::size_t problem);
   void tick();
@@ -105,6 +97,7 @@ class GridLoop {
   void restart();
   [[nodiscard]] policy::RestoreEvent stored_of(std::size_t problem) const;
   void restore_stage(std::size_t problem, const policy::RestoreEvent& stored);
+  void tell_project(std::size_t problem);
   void put_hosts();
   void put_host(std::size_t host);
   [[nodiscard]] policy::ProblemTerms terms_of(std::size_t problem) const;
@@ -120,8 +113,7 @@ class GridLoop {
     double ticks_at = 0;
     double slowest_performance = 0;  // of all hosts
     std::int64_t next_unit = 1, received = 0;
-    std::vector<std::vector<Held>> held;  // a host
-    policy::Blame blame;
+    std::vector<std::vector<Held>> held;   // a host
     std::vector<Timestamp> blocked_until;  // hosts that fail with everything; empty: nothing failed yet
   };
   struct Known {
@@ -131,9 +123,7 @@ class GridLoop {
   };
   struct Trust {
     bool liars = false;      // opinions are kept
-    bool validates = false;  // and hosts known by them
-    policy::Reputation reputation{};
-    policy::Parties parties{};  // nobody's: each host stands for itself
+    bool validates = false;  // some are asked for
     Random draws;
     std::vector<Known> known = {};  // a host
   };
@@ -155,7 +145,8 @@ class GridLoop {
   Timestamp start_{std::chrono::hours{24 * 365 * 56}};
   double now_ = 0;
   double sample_at_ = 0;
-  std::unique_ptr<policy::Dispatch> dispatch_;
+  policy::Project project_;
+  Results results_;
   std::vector<SimulatedProblem> problems_;  // as jobs_
   Server server_;
   Trust trust_;

@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <set>
 
+#include "server/policy/project/life_cycle.h"
 #include "tools/simulator/grid_loop.h"
 
 namespace gleaner::simulator {
@@ -19,6 +19,7 @@ double performance_of(const GridHost& host) {
 void GridLoop::at_server(const Message& message) {
   const HostId host = host_id(message.host);
   const bool asks = !message.slots.empty();
+  project_.heard(host, stamp());
   auto letter = mail_.reply();
   Reply& reply = *letter;
   reply.host = message.host;
@@ -95,38 +96,31 @@ void GridLoop::give_back_unknown(const Message& message) {
   });
 }
 
-// As the live server: a failure is held against what is to blame (server/service/failures.cpp). Every problem
-// is an application of its own.
+// Every problem is an application of its own.
 void GridLoop::take_failure(HostId host, const Failure& failure) {
   using policy::Ruling;
   const std::size_t problem = failure.problem;
-  policy::RecordedStage& stage = *problems_[problem].recorded;
-  const policy::Unit* unit = stage.view().unit(failure.unit);
-  if (unit == nullptr || unit->state != policy::UnitState::open || unit->host != host)
+  const policy::Unit* unit = problems_[problem].stage().unit(failure.unit);
+  if (problems_[problem].over || unit == nullptr || unit->state != policy::UnitState::open ||
+      unit->host != host)
     return;  // over already
-  const Range rest{unit->committed, unit->range.end};
-  const std::int64_t item = rest.contains(failure.item) ? failure.item : rest.begin;
-  std::set<HostId> computing;
-  for (const policy::Unit* open : stage.view().open_units()) computing.insert(open->host);
-  const std::string text = "the kernel crashed";
   Known& known = trust_.known[index_of(host)];
-  const auto rulings = server_.blame.failed(
-      {host, application_id(problem), problem_id(problem), item, text, true,
-       policy::credence_of(instance_.hosts[index_of(host)].own, known.accepted, ++known.failures)},
-      computing, stamp());
-  const auto aside = std::find_if(rulings.begin(), rulings.end(), [&](const Ruling& ruling) {
-    return ruling.kind == Ruling::Kind::set_aside && ruling.item == item;
-  });
-  const bool sets_aside = aside != rulings.end();
-  stage.give_back(host, failure.unit,
-                  sets_aside ? policy::Stage::GiveBack::set_aside : policy::Stage::GiveBack::failed, item,
-                  sets_aside ? aside->reason : text, stamp(), scratch_.changes);
-  note_changes();
+  policy::FailedEvent event{problem_id(problem), host, failure.unit, host};
+  event.kind = protocol::FailureKind::kernel_crashed;
+  event.item = failure.item;
+  event.message = "signal 11";
+  event.items_accepted = known.accepted;
+  event.failures = known.failures;
+  policy::ProjectChanges changes = project_.apply(event, stamp());
+  known.failures += changes.counted ? 1 : 0;
   server_.blocked_until.resize(instance_.hosts.size());
+  for (const ProblemId paused : changes.paused)
+    problems_[static_cast<std::size_t>(paused.value - 1)].stopped = true;
+  const std::vector<Ruling> rulings = std::move(changes.rulings);
+  perform(std::move(changes));
   for (const Ruling& ruling : rulings) {
     if (ruling.kind == Ruling::Kind::hold_host)
       server_.blocked_until[index_of(host)] = stamp() + from_seconds(ruling.seconds);
-    if (ruling.kind == Ruling::Kind::stop_application) problems_[problem].stopped = true;
     if (ruling.kind == Ruling::Kind::give_back) {
       policy::RestoreEvent stored = stored_of(problem);
       RangeSet still;
@@ -138,8 +132,6 @@ void GridLoop::take_failure(HostId host, const Failure& failure) {
   }
 }
 
-// A problem is over when everything is accepted, or the rest is set aside and no dispute over what was
-// accepted goes on.
 void GridLoop::look_whether_over() {
   over_ = true;
   for (SimulatedProblem& problem : problems_) {
@@ -150,14 +142,14 @@ void GridLoop::look_whether_over() {
     }
     const policy::Stage& stage = problem.stage();
     const auto index = static_cast<std::size_t>(&problem - problems_.data());
-    const std::int64_t items = jobs_[index].problem.items;
-    const std::int64_t aside = stage.ledger().set_aside().total();
-    problem.over = problem.stopped || (stage.complete() && !audits_rest(index)) ||
-                   (stage.ledger().accepted().total() + aside >= items && (!trust_.validates || aside > 0) &&
-                    (!trust_.liars || stage.open_units().empty()));
+    const bool combined =
+        stage.complete() &&
+        (!trust_.validates || results_.may_combine(problem_id(index), instance_.seed + index, stamp()));
+    problem.over = problem.stopped || combined || policy::only_failed_items_left(stage);
     if (problem.over) {
       problem.ended_at = now_;
-      dispatch_->put_problem(problem_id(index), terms_of(index), stamp());
+      project_.dispatch().put_problem(problem_id(index), terms_of(index), stamp());
+      project_.drop_problem(problem_id(index));
     }
     over_ = over_ && problem.over;
   }
@@ -174,10 +166,6 @@ policy::ProblemTerms GridLoop::terms_of(std::size_t problem) const {
 }
 
 void GridLoop::put_hosts() {
-  policy::PlanRules rules;
-  rules.heartbeat = instance_.rules.heartbeat;
-  rules.unit_maximum = instance_.rules.unit_maximum;
-  dispatch_ = std::make_unique<policy::Dispatch>(rules, instance_.server_log);
   server_.slowest_performance = 0;
   for (std::size_t id = 0; id < instance_.hosts.size(); ++id) {
     put_host(id);
@@ -190,23 +178,21 @@ void GridLoop::put_hosts() {
 void GridLoop::put_host(std::size_t id) {
   const GridHost& host = instance_.hosts[id];
   policy::HostTerms terms{performance_of(host), {}, {}, {}};
-  terms.own = host.own;
+  terms.own = project_.reputation().is_own(host_id(id));
   terms.cores = host.cores > 0 ? host.cores : host.slots;
-  for (std::size_t i = 0; trust_.validates && i < problems_.size(); ++i)
-    if (trust_.reputation.held(host_id(id), application_id(i), stamp()))
-      terms.barred.push_back(problem_id(i));
-  if (!server_.blocked_until.empty()) {
-    terms.held_until = server_.blocked_until[id];
-    for (std::size_t i = 0; i < problems_.size(); ++i)
-      if (server_.blame.held(host_id(id), application_id(i), stamp())) terms.barred.push_back(problem_id(i));
-  }
-  dispatch_->put_host(host_id(id), terms, stamp());
+  if (!server_.blocked_until.empty()) terms.held_until = server_.blocked_until[id];
+  for (std::size_t i = 0; may_hold() && i < problems_.size(); ++i)
+    if (project_.is_held(host_id(id), application_id(i), stamp())) terms.barred.push_back(problem_id(i));
+  project_.dispatch().put_host(host_id(id), terms, stamp());
 }
 
 void GridLoop::add_problem(std::size_t problem) {
   const ProblemId id = problem_id(problem);
-  dispatch_->put_problem(id, terms_of(problem), stamp());
-  problems_[problem].recorded = &dispatch_->begin_stage(id, setup_of(problem), stamp(), instance_.log);
+  project_.dispatch().put_problem(id, terms_of(problem), stamp());
+  tell_project(problem);
+  project_.begin_stage(id);
+  problems_[problem].recorded =
+      &project_.dispatch().begin_stage(id, setup_of(problem), stamp(), instance_.log);
 }
 
 // False: it is not taken.
@@ -222,9 +208,7 @@ bool GridLoop::commit(HostId host, const Commit& commit) {
     CHECK_TRUE(!problem.accepted.overlaps(range));  // nothing is accepted twice
     problem.accepted.add(range);
   }
-  if (trust_.liars && outcome.refusal.empty()) delivered(commit, host, outcome);
-  if (instance_.failure_chance > 0 && !outcome.accepted.empty())
-    server_.blame.delivered(host, application_id(commit.problem));
+  if (may_hold() && outcome.refusal.empty() && !problem.over) delivered(commit, host, outcome);
   if (run_.t95 == 0 && accepted_work_ >= tail_share * total_work_) run_.t95 = now_;
   return outcome.refusal.empty();
 }
@@ -233,7 +217,7 @@ void GridLoop::request(const Message& message, Reply& reply) {
   reply.slots = message.slots.size();
   reply.urgent = std::any_of(message.slots.begin(), message.slots.end(),
                              [](const protocol::SlotRequest& slot) { return slot.urgent; });
-  if (!server_.blocked_until.empty() || trust_.validates) put_host(message.host);
+  if (may_hold()) put_host(message.host);
   scratch_.demand.host = host_id(message.host);
   scratch_.demand.slots = message.slots;
   scratch_.demand.offer.cores = instance_.hosts[message.host].slots;
@@ -242,7 +226,7 @@ void GridLoop::request(const Message& message, Reply& reply) {
   for (std::size_t i = 0; i < message.slots.size(); ++i)
     scratch_.demand.units.push_back(UnitId{server_.next_unit + static_cast<std::int64_t>(i)});
   make_plans();
-  policy::Served served = dispatch_->request(scratch_.demand, stamp());
+  policy::Served served = project_.dispatch().request(scratch_.demand, stamp());
   for (auto& [problem, changes] : served.changes) {
     scratch_.changes = std::move(changes);
     note_changes();
@@ -274,7 +258,7 @@ double GridLoop::heartbeat_of(std::size_t host) {
         scratch_.heartbeat_problems.end())
       scratch_.heartbeat_problems.push_back(problem);
   }
-  return dispatch_->heartbeat_seconds(scratch_.heartbeat_problems, stamp());
+  return project_.dispatch().heartbeat_seconds(scratch_.heartbeat_problems, stamp());
 }
 
 // As a server does once a second. A plan is there at once; a search ends after so many looks at the time.
@@ -284,13 +268,14 @@ void GridLoop::tick() {
   for (SimulatedProblem& problem : problems_)
     if (problem.recorded != nullptr && !problem.over) problem.recorded->tick(stamp(), scratch_.changes);
   note_changes();
-  dispatch_->tick(stamp());
+  project_.dispatch().tick(stamp());
 }
 
 void GridLoop::make_plans() {
-  for (const policy::PlanJob& job : dispatch_->take_jobs()) {
+  for (const policy::PlanJob& job : project_.dispatch().take_jobs()) {
     int looks = 0;
-    dispatch_->planned(job, policy::make_plan(job, [&] { return ++looks > planning_looks_max; }), 0, stamp());
+    project_.dispatch().planned(job, policy::make_plan(job, [&] { return ++looks > planning_looks_max; }), 0,
+                                stamp());
   }
 }
 
@@ -308,7 +293,7 @@ policy::RestoreEvent GridLoop::stored_of(std::size_t problem) const {
 void GridLoop::restore_stage(std::size_t index, const policy::RestoreEvent& stored) {
   SimulatedProblem& problem = problems_[index];
   problem.recorded =
-      &dispatch_->restore_stage(problem_id(index), setup_of(index), stored, stamp(), instance_.log);
+      &project_.dispatch().restore_stage(problem_id(index), setup_of(index), stored, stamp(), instance_.log);
   if (instance_.check_every > 0) problem.stage().check_invariants();
 }
 
@@ -317,13 +302,14 @@ void GridLoop::restart() {
   std::vector<policy::RestoreEvent> stored(problems_.size());
   std::vector<double> service;
   for (std::size_t i = 0; i < problems_.size(); ++i) {
-    service.push_back(dispatch_->shares().service(problem_id(i), stamp()));
+    service.push_back(project_.dispatch().shares().service(problem_id(i), stamp()));
     if (problems_[i].recorded != nullptr) stored[i] = stored_of(i);
   }
+  project_.restart(plan_rules(instance_), instance_.server_log);
   put_hosts();
   for (std::size_t i = 0; i < problems_.size(); ++i) {
     if (problems_[i].recorded == nullptr) continue;
-    dispatch_->put_problem(problem_id(i), terms_of(i), stamp(), service[i]);
+    project_.dispatch().put_problem(problem_id(i), terms_of(i), stamp(), service[i]);
     restore_stage(i, stored[i]);
   }
 }

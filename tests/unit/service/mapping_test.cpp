@@ -13,7 +13,7 @@ namespace {
 
 std::int64_t plans(World& world, const std::string& strategy) {
   return world.look<std::int64_t>([&](service::Transaction& tx) {
-    const auto* group = tx.model.dispatch->plans(strategy);
+    const auto* group = tx.model.project->dispatch().plans(strategy);
     return group == nullptr ? std::int64_t{0} : group->queues().plans();
   });
 }
@@ -52,7 +52,7 @@ TEST_CASE("a request that could not be stored starts no plan") {
     if (!failed || reply.ok()) break;  // or the plan's own end failed
     CHECK(plans(world, "mm") == 0);
     CHECK(!world.look<bool>([](service::Transaction& tx) {
-      const auto* group = tx.model.dispatch->plans("mm");
+      const auto* group = tx.model.project->dispatch().plans("mm");
       return group != nullptr && group->planning();
     }));
   }
@@ -80,7 +80,8 @@ TEST_CASE("a mapped problem is computed to its end by two hosts") {
   }
   CHECK(world.show(problem).state == protocol::ProblemState::finished);
   world.tick();
-  CHECK(world.look<bool>([](service::Transaction& tx) { return tx.model.dispatch->plans("mx") == nullptr; }));
+  CHECK(world.look<bool>(
+      [](service::Transaction& tx) { return tx.model.project->dispatch().plans("mx") == nullptr; }));
 }
 
 TEST_CASE("a plan that comes after its group has gone is left alone") {

@@ -329,7 +329,7 @@ TEST_CASE("a host under a relay is none of those that the project can ask for an
   for (const char* name : {"a", "b", "c", "d", "e", "f"}) (void)world.add_host(name);
   const auto opinions = [&] {
     return world.look<int>([problem](service::Transaction& tx) {
-      return verdict_terms(tx.model, tx.model.problems.at(problem), tx.now).opinions_max;
+      return tx.model.project->verdict_terms(problem, tx.now).opinions_max;
     });
   };
   const int before = opinions();

@@ -298,7 +298,7 @@ TEST_CASE("who waits is remembered with what it draws, for stages that begin") {
   request.proposal.watts = 20;
   (void)must(world.work(host.id, request));
   const auto waiting = world.look<std::vector<policy::IdleHost>>(
-      [](service::Transaction& tx) { return tx.model.dispatch->waiting(tx.now); });
+      [](service::Transaction& tx) { return tx.model.project->dispatch().waiting(tx.now); });
   REQUIRE(waiting.size() == 1);
   CHECK(waiting[0].host == host.id);
   CHECK(waiting[0].slots == 2);
@@ -306,6 +306,6 @@ TEST_CASE("who waits is remembered with what it draws, for stages that begin") {
   world.clock().advance(std::chrono::hours{1});  // it never came back
   CHECK(world
             .look<std::vector<policy::IdleHost>>(
-                [](service::Transaction& tx) { return tx.model.dispatch->waiting(tx.now); })
+                [](service::Transaction& tx) { return tx.model.project->dispatch().waiting(tx.now); })
             .empty());
 }

@@ -116,7 +116,7 @@ void World::settle() {
   for (int i = 0; i < 30'000; ++i) {
     const bool idle = look<bool>([](Transaction& tx) {
       const Underway& underway = tx.model.underway;
-      if (tx.model.dispatch->planning()) return false;
+      if (tx.model.project->dispatch().planning()) return false;
       return underway.jobs.empty() && underway.reviews.empty() && underway.previews.empty() &&
              underway.drafts.empty();
     });
