@@ -58,7 +58,7 @@ struct FailedEvent {
   HostId host;  // whose kernel failed: the holder, or one under it
   protocol::FailureKind kind = protocol::FailureKind::kernel_error;
   std::int64_t item = 0;  // at which, by the host's word
-  std::string message;
+  std::string message = {};
   std::int64_t items_accepted = 0, failures = 0;  // of the host, until now
 };
 

@@ -37,9 +37,9 @@ struct HostFacts {
     gone          // left, or was revoked
   };
   Place place = Place::here;
-  bool own = false;            // one of the project's
-  Timestamp heard = {};        // last
-  std::string owner, network;  // Parties::add()
+  bool own = false;                      // one of the project's
+  Timestamp heard = {};                  // last
+  std::string owner = {}, network = {};  // Parties::add()
 };
 
 // Over what a failure is ruled.
