@@ -66,7 +66,7 @@ Result<std::vector<std::string>> FaultyFiles::list(const Path& directory) const 
 }
 
 Result<std::int64_t> FaultyFiles::free_bytes(const Path& path) const {
-  return base_.free_bytes(path);
+  return free ? Result<std::int64_t>(*free) : base_.free_bytes(path);
 }
 
 }  // namespace gleaner::io

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -63,6 +64,7 @@ class FaultyFiles final : public Files {
   // Called before each change with the operation ("write", "write_at", "sync", "rename", ...) and the path;
   // an error is returned instead of acting. rename is asked about with its target.
   std::function<Status(std::string_view operation, const Path& path)> before_change;
+  std::optional<std::int64_t> free;  // what free_bytes() says; absent: the truth
 
   Result<Bytes> read(const Path& path, std::int64_t bytes_max) const override;
   Result<Bytes> read_plain(const Path& path, std::int64_t bytes_max) const override;

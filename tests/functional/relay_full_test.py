@@ -42,9 +42,9 @@ class Full(unittest.TestCase):
 
             (directory / "filler").unlink()
             grid.wait_until("the all-clear", lambda: self.warnings(grid) == [], 120)
-            again = grid.add_problem("held", "again", count=20)
             grid.kill("direct")
-            info = grid.wait_finished(again, 120)
+            again = grid.add_problem("held", "again", count=20)
+            info = grid.wait_finished(again, 240)
             self.assertEqual({share["name"] for share in info["shares"] if share["items"]}, {"lab"})
 
     def warnings(self, grid):

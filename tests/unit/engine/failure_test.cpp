@@ -81,6 +81,19 @@ TEST_CASE("Kernels that the system ends when memory is short fail for this compu
   CHECK(world.server.failures[0].message.find("short of memory") != std::string::npos);
 }
 
+TEST_CASE("A kernel that fails where the disk is full fails for this computer's reasons") {
+  const char* const failure = GENERATE("exit 1", "echo 'error cannot write' && sleep 5");
+  World world;
+  world.server.set_application(script_kernel(std::string("[ $i -ge 3 ] && sleep 0.5 && ") + failure));
+  world.server.queue_unit({0, 10});
+  world.start();
+  REQUIRE(world.run_until([&] { return world.engine->status().slots[0].finished == 3; }));
+  world.files.free = 0;
+  REQUIRE(world.run_until([&] { return world.server.failures.size() == 1; }, 100ms));
+  CHECK(world.server.failures[0].kind == FailureKind::not_executable);
+  CHECK(world.server.failures[0].message.find("disk is full") != std::string::npos);
+}
+
 TEST_CASE("Repeated failures are backed off locally") {
   World world;
   world.server.set_application(script_kernel("exit 1"));

@@ -15,17 +15,17 @@ using service::Transaction;
 
 namespace {
 
-enum class Place { blobs, store };
+enum class Kept { blobs, store };
 
 // One item a commit, `count` of six.
-std::vector<std::string> deliver(World& world, const TestHost& host, int count, Place place = Place::blobs) {
+std::vector<std::string> deliver(World& world, const TestHost& host, int count, Kept kept = Kept::blobs) {
   std::vector<std::string> digests;
   while (true) {
     const auto grant = world.grants(host.id).front();
     for (std::int64_t item = grant.range.begin; item < grant.range.end; ++item) {
       if (item == count) return digests;
       auto request = World::results(grant.unit, {item, item + 1}, item + 1 == grant.range.end);
-      if (place == Place::blobs) request = world.uploaded(std::move(request));
+      if (kept == Kept::blobs) request = world.uploaded(std::move(request));
       REQUIRE(must(world.commit(host.id, request)).status == protocol::CommitStatus::accepted);
       digests.push_back(request.digest);
     }
@@ -97,7 +97,7 @@ TEST_CASE("the scrub finds damaged and missing results in the store, and their i
   world.add_application();
   const TestHost host = world.add_host();
   const ProblemId problem = world.add_problem(6);
-  const auto digests = deliver(world, host, 5, Place::store);
+  const auto digests = deliver(world, host, 5, Kept::store);
   change_rows(world, "UPDATE segment_bytes SET bytes = zeroblob(length(bytes))" + of_digest(digests[1]));
   change_rows(world, "DELETE FROM segment_bytes" + of_digest(digests[4]));
   (void)seconds_until(world, "2 damaged or gone");
@@ -121,7 +121,7 @@ TEST_CASE("the scrub goes on among the results in the store after a restart") {
   world.add_application();
   const TestHost host = world.add_host();
   const ProblemId problem = world.add_problem(6);
-  const auto digests = deliver(world, host, 5, Place::store);
+  const auto digests = deliver(world, host, 5, Kept::store);
   for (const int which : {1, 3})
     change_rows(world, "UPDATE segment_bytes SET bytes = x'00'" +
                            of_digest(digests[static_cast<std::size_t>(which)]));
