@@ -163,9 +163,9 @@ std::string wake_by_parent(const Target&) {
 std::string run_in_pause(const Target&) {
   constexpr int processes = 3;
   constexpr double gap = 0.2;  // shorter ones are other programs' turns
-  const auto stands_still = [](const auto& meanwhile) {
+  // `last`: before anybody could know that it looks, since the pause may begin in that very moment.
+  const auto stands_still = [](double last, const auto& meanwhile) {
     double still = 0;  // one may wake another for a moment before it is stopped itself
-    double last = now();
     for (const double end = last + 5 * pause_seconds; last < end;) {
       meanwhile();
       const double next = now();
@@ -180,8 +180,9 @@ std::string run_in_pause(const Target&) {
     children[number] = start([&](int tell) {
       if (number == 0) continue_by_timer();
       if (number == 1) (void)::prctl(PR_SET_PDEATHSIG, SIGCONT);
+      const double begun = now();
       if (::write(tell, "r", 1) != 1) ::_exit(1);
-      const bool stood = stands_still([number] {
+      const bool stood = stands_still(begun, [number] {
         if (number == 2) (void)::kill(0, SIGCONT);
       });
       ::_exit(stood ? 0 : 1);
@@ -191,8 +192,9 @@ std::string run_in_pause(const Target&) {
     char ready = 0;
     if (child.pid > 0) (void)!::read(child.told, &ready, 1);
   }
+  const double begun = now();
   std::cout << "log pause" << std::endl;
-  int stood = stands_still([] {}) ? 1 : 0;
+  int stood = stands_still(begun, [] {}) ? 1 : 0;
   for (const Child& child : children) {
     int status = 0;
     if (child.pid < 0 || (::waitpid(child.pid, &status, 0) == child.pid && status == 0)) ++stood;
