@@ -71,6 +71,22 @@ Result<std::string> load_or_make_token(io::Files& files, const io::Path& path) {
   return token;
 }
 
+Status save_joined(io::Files& files, const RelayDirectory& directory, const Membership& membership) {
+  return files.write(directory.parent() / joined_file,
+                     protocol::encode(protocol::EnrolReply{membership.host, membership.token, {}}),
+                     io::Mode::secret);
+}
+
+// The store and its files: nothing of them is of use to another membership.
+Status forget_work(io::Files& files, const io::Path& root) {
+  for (const char* const suffix : {"", "-wal", "-shm"})
+    TRY(files.remove(root / (std::string(storage::store_file) + suffix)));
+  TRY(files.remove(storage::generation_note_path(root)));
+  for (const char* const tree : {"blobs", "uploads", "damaged", "cache", "problems", "decisions"})
+    TRY(files.remove_all(root / tree));
+  return {};
+}
+
 }  // namespace
 
 Result<service::Configuration> read_settings(const io::Files& files, const RelayDirectory& directory) {
@@ -144,9 +160,13 @@ Status save_membership(io::Files& files, const RelayDirectory& directory, const 
   TRY(files.write(parent / "join-code", protocol::to_text(membership.code), io::Mode::secret));
   TRY(files.write(parent / "machine", membership.machine, io::Mode::secret));
   TRY(save_statements(files, directory, membership));
-  return files.write(parent / joined_file,
-                     protocol::encode(protocol::EnrolReply{membership.host, membership.token, {}}),
-                     io::Mode::secret);
+  return save_joined(files, directory, membership);
+}
+
+Status replace_membership(io::Files& files, const RelayDirectory& directory, const Membership& membership) {
+  TRY(forget_work(files, directory.root()));
+  TRY(save_statements(files, directory, membership));
+  return save_joined(files, directory, membership);
 }
 
 Status mark_copy(io::Files& files, const RelayDirectory& directory) {
@@ -164,13 +184,8 @@ Status check_no_copy(const io::Files& files, const RelayDirectory& directory) {
 
 Status forget_membership(io::Files& files, const RelayDirectory& directory) {
   TRY(files.remove(directory.parent() / joined_file));
-  const io::Path& root = directory.root();
-  for (const char* const suffix : {"", "-wal", "-shm"})
-    TRY(files.remove(root / (std::string(storage::store_file) + suffix)));
-  TRY(files.remove(storage::generation_note_path(root)));
-  for (const char* const tree : {"blobs", "uploads", "damaged", "cache", "problems", "decisions", "parent"})
-    TRY(files.remove_all(root / tree));
-  return {};
+  TRY(forget_work(files, directory.root()));
+  return files.remove_all(directory.parent());
 }
 
 Result<service::ProjectSecrets> secrets_of(const RelayKeys& keys, const Membership& membership) {

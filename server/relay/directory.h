@@ -62,6 +62,10 @@ struct Membership {
 // Its last file is written last: with it, the relay has joined.
 [[nodiscard]] Status save_membership(io::Files& files, const RelayDirectory& directory,
                                      const Membership& membership);
+// Of a relay that joined again with the same code: the project knows neither leases nor hosts of the former
+// membership. At any moment one of the two is stored, so that a relay that is killed meanwhile joins again.
+[[nodiscard]] Status replace_membership(io::Files& files, const RelayDirectory& directory,
+                                        const Membership& membership);
 // The statements and the list alone, as they are renewed.
 [[nodiscard]] Status save_statements(io::Files& files, const RelayDirectory& directory,
                                      const Membership& membership);

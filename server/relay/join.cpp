@@ -87,10 +87,9 @@ Result<Membership> join(const transport::Ways& ways, io::Files& files, const Rel
   if (present.ok() && protocol::to_text(present->code) == protocol::to_text(code)) return present;
   auto joined = enrol(ways, files, keys, code, name, present.ok() ? &*present : nullptr, now);
   if (!joined.ok()) return transport::why_not_joined(joined.error(), code);
-  if (present.ok() && present->host == joined->host)
-    TRY(save_membership(files, directory, *joined));
-  else
-    TRY(replace_membership(files, directory, *joined));
+  // What another membership left here is of no use to this one.
+  if (!present.ok() || present->host != joined->host) TRY(forget_membership(files, directory));
+  TRY(save_membership(files, directory, *joined));
   return joined;
 }
 
@@ -99,11 +98,6 @@ Result<Membership> join_again(const transport::Ways& ways, const RelayKeys& keys
   auto joined = enrol(ways, io::real_files(), keys, present.code, name, &present, now);
   if (!joined.ok()) return transport::why_not_joined(joined.error(), present.code);
   return joined;
-}
-
-Status replace_membership(io::Files& files, const RelayDirectory& directory, const Membership& joined) {
-  TRY(forget_membership(files, directory));
-  return save_membership(files, directory, joined);
 }
 
 Status leave(io::HttpClient& http, io::Files& files, const RelayDirectory& directory,

@@ -17,16 +17,12 @@ namespace gleaner::relay {
                                       const RelayDirectory& directory, const RelayKeys& keys,
                                       const protocol::JoinCode& code, const std::string& name, Timestamp now);
 
-// The parent does not know this relay (the project was restored from a backup, say): joins again with the
-// code that it has, by its key. Nothing is stored: what is here stays until replace_membership(), before
-// which a relay that runs has to end. `present`: as it is. Errors: as of join().
+// Joins again, with the same code and key, a project that does not know this relay, for example after it was
+// restored from a backup. Stores nothing: the relay has to stop before replace_membership() (directory.h).
+// Errors: as of join().
 [[nodiscard]] Result<Membership> join_again(const transport::Ways& ways, const RelayKeys& keys,
                                             const Membership& present, const std::string& name,
                                             Timestamp now);
-// Leases and hosts of the former one are unknown to the project: nothing of it stays. Hosts join again by
-// themselves, with the code that they have.
-[[nodiscard]] Status replace_membership(io::Files& files, const RelayDirectory& directory,
-                                        const Membership& joined);
 
 // Says good-bye (who cannot be reached keeps nobody) and forgets the membership. `warn` hears of that.
 [[nodiscard]] Status leave(io::HttpClient& http, io::Files& files, const RelayDirectory& directory,

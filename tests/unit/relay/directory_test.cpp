@@ -90,6 +90,33 @@ TEST_CASE("a membership is stored, renewed and forgotten; keys and settings stay
   CHECK(read_settings(files(), directory)->port == 9000);
 }
 
+TEST_CASE("a membership that is replaced is stored at any moment, as the former or as the new one") {
+  for (int writes = 0;; ++writes) {
+    INFO("stopped after " << writes << " changes");
+    const TemporaryDirectory place;
+    const RelayDirectory directory(place.path() / "relay");
+    Membership membership = some_membership(keys_of(directory));
+    REQUIRE(save_membership(files(), directory, membership).ok());
+    REQUIRE(files().write(directory.root() / "store.sqlite", "rows", io::Mode::normal).ok());
+    membership.host = HostId{8};
+    membership.token = "another";
+    io::FaultyFiles stopping(files());
+    int left = writes;
+    stopping.before_change = [&left](std::string_view, const io::Path&) {
+      return left-- > 0 ? Status{} : Error{ErrorKind::io, "stopped"};
+    };
+    const bool replaced = replace_membership(stopping, directory, membership).ok();
+    const auto stored = load_membership(files(), directory);
+    REQUIRE(stored.ok());
+    CHECK(stored->host == (replaced ? HostId{8} : HostId{7}));
+    CHECK(stored->token == (replaced ? "another" : "token"));
+    if (!replaced) continue;
+    CHECK(writes > 5);
+    CHECK_FALSE(files().exists(directory.root() / "store.sqlite"));
+    return;
+  }
+}
+
 TEST_CASE("settings of a relay are a part of the server's, and no others") {
   const auto good = service::parse_relay_configuration("[server]\nport = 9000\n", "relay.toml");
   REQUIRE(good.ok());
