@@ -54,19 +54,26 @@ Status end_holder(Postgres& session) {
   return {};
 }
 
+// PostgreSQL frees the lock of a connection that was closed a moment later: who does not want to wait is
+// refused once the leader has beaten, or for a lease has not.
 Status wait_for_lock(Postgres& session, const std::function<bool()>& go_on) {
   using Clock = std::chrono::steady_clock;
-  Beat last;
-  auto since = Clock::now();
+  const auto started = Clock::now();
+  auto since = started;
+  std::optional<Beat> last;
+  bool beaten = false;
   for (;;) {
     TRY_ASSIGN(const bool taken, try_lock(session));
     if (taken) return {};
-    if (go_on && !go_on()) return Error{ErrorKind::unavailable, "ended while another server led"};
     TRY_ASSIGN(const Beat present, read_beat(session));
     if (present != last) {
+      beaten = beaten || last.has_value();
       last = present;
       since = Clock::now();
-    } else if (Clock::now() - since > Leadership::lease) {
+    }
+    const bool alive = beaten || Clock::now() - started > Leadership::lease;
+    if (alive && go_on && !go_on()) return Error{ErrorKind::unavailable, "ended while another server led"};
+    if (Clock::now() - since > Leadership::lease) {
       TRY(end_holder(session));
       since = Clock::now();
     }

@@ -28,7 +28,8 @@ class Leadership {
   static constexpr std::chrono::milliseconds lease{2000}, beat{500}, look{100};
 
   // Leads by `session`, whose transactions depend on it from now on; waits as long as another server does,
-  // and asks `go_on` each time it has looked (false: unavailable). `lost`: once, from any thread, when this
+  // and asks `go_on` each time it has looked (false: unavailable, as soon as that server is seen to beat, or
+  // for a lease is not). `lost`: once, from any thread, when this
   // server leads no longer, or cannot know.
   [[nodiscard]] static Result<std::shared_ptr<Leadership>> take(Postgres& session, const std::string& url,
                                                                 const std::function<bool()>& go_on,
