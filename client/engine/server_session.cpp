@@ -10,7 +10,7 @@
 namespace gleaner::engine {
 namespace {
 
-constexpr Duration project_retry = std::chrono::minutes{5};
+constexpr Duration project_retry = std::chrono::minutes{1};
 // A ban may end, and this computer may be taken to another network; asking more often changes neither.
 constexpr Duration banned_pause = std::chrono::seconds{limits::retry_after_seconds_max};
 

@@ -132,7 +132,7 @@ void ParentCalls::run() {
 
 bool ParentCalls::renew() {
   const Timestamp now = clock_.now();
-  if (const Status document = renew_document(now); !document.ok()) {
+  if (const Status document = fetch_document(); !document.ok()) {
     log_("the project's document cannot be renewed, and the one of before holds: " +
          document.error().message);
     return false;
@@ -144,7 +144,9 @@ bool ParentCalls::renew() {
   return certificate.ok();
 }
 
-Status ParentCalls::renew_document(Timestamp now) {
+Status ParentCalls::fetch_document() {
+  const std::lock_guard one(renewing_);
+  const Timestamp now = clock_.now();
   Membership fresh = membership();
   // Not the key that the other connections go on with: whether that is changed turns out here.
   const auto pinned = std::make_shared<io::PinnedTlsKey>();
@@ -175,6 +177,7 @@ Status ParentCalls::renew_document(Timestamp now) {
 }
 
 Status ParentCalls::renew_certificate(Timestamp now) {
+  const std::lock_guard one(renewing_);
   Membership fresh = membership();
   TRY_ASSIGN(const auto statement, transport::understand<protocol::SignedStatement>(
                                        call(transport::get_request(server_, "/v1/relay/certificate"))));

@@ -45,7 +45,7 @@ class ParentCalls final : public service::Parent {
   [[nodiscard]] Status left(HostId host) override;
   [[nodiscard]] Result<protocol::SignedStatement> certificate_of(HostId relay) override;
 
-  // The parent does not know this relay any more: join.h. `name`: what it is called.
+  // Joins again a project that does not know this relay (join.h). `name`: the relay's.
   [[nodiscard]] Result<Membership> join_again(const RelayKeys& keys, const std::string& name);
 
   // A part of a blob, for RelayBlobs.
@@ -60,9 +60,9 @@ class ParentCalls final : public service::Parent {
   [[nodiscard]] protocol::HostSpeeds link() const;
   // A reply named this list; what was an answer of the parent's at all is worth a note of when.
   void heard(std::int64_t revocations);
-  // Something is signed by a key that the document does not know: it is fetched again, not more often than it
-  // may be.
-  void doubt_document() { want_document(); }
+  // Fetches the project's document now. Hosts that get what a new work key signed must find that key in the
+  // document that this relay shows, so the document comes first. Waits for a renewal that is under way.
+  [[nodiscard]] Status fetch_document();
 
  private:
   class Line;
@@ -71,7 +71,6 @@ class ParentCalls final : public service::Parent {
   void run();
   // Asks for what is due. Whether all of it came.
   [[nodiscard]] bool renew();
-  [[nodiscard]] Status renew_document(Timestamp now);
   [[nodiscard]] Status renew_certificate(Timestamp now);
   [[nodiscard]] Membership membership() const;
   void obey(const Membership& membership, Timestamp now);
@@ -86,6 +85,7 @@ class ParentCalls final : public service::Parent {
   const std::shared_ptr<transport::LinkMeter> meter_ = std::make_shared<transport::LinkMeter>();
   const transport::Server server_;
 
+  std::mutex renewing_;       // one renewal of what the membership holds at a time
   mutable std::mutex mutex_;  // guards what follows; never held during a call
   Membership membership_;
   std::vector<std::unique_ptr<io::HttpClient>> idle_;

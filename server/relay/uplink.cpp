@@ -174,8 +174,11 @@ Status Uplink::exchange(service::UpMessage& message) {
     return Error{ErrorKind::conflict, "the parent serves another relay with this one's identity"};
   }
   parent_.heard(reply.revocations.value_or(0));
-  TRY(check_answers(reply));
   TRY_ASSIGN(auto leases, service::read_leases(reply));
+  if (!reply.acknowledgements.empty() || !leases.empty()) {
+    TRY_ASSIGN(const auto trust, trust_for(reply, leases));
+    TRY(check_answers(reply, trust));
+  }
   std::vector<service::LeasedStage> stages;
   std::set<std::pair<ProblemId, int>> seen;
   for (const auto& lease : leases) {
@@ -212,13 +215,37 @@ Bytes Uplink::work_key() {
   return work_key_ = trust->work_key;
 }
 
-Status Uplink::check_answers(protocol::WorkReply& reply) {
-  if (reply.acknowledgements.empty()) return {};
-  TRY_ASSIGN(const auto trust,
-             crypto::check_project(parent_.project(), root_fingerprint_, service_.kernel().clock().now()));
+Result<crypto::ProjectTrust> Uplink::trust_for(const protocol::WorkReply& reply,
+                                               const std::vector<service::LeasedUnit>& leases) {
+  const auto document = [this] {
+    return crypto::check_project(parent_.project(), root_fingerprint_, service_.kernel().clock().now());
+  };
+  auto trust = document();
+  const auto known = [&trust](const protocol::SignedStatement& statement) {
+    return statement.type == protocol::StatementType::relay_grant || statement.key == trust->work_key ||
+           crypto::former_work_certificate(*trust, statement.key) != nullptr;
+  };
+  const auto all_known = [&known](const std::vector<protocol::SignedStatement>& statements) {
+    return std::all_of(statements.begin(), statements.end(), known);
+  };
+  const bool good = trust.ok() && all_known(reply.acknowledgements) &&
+                    std::all_of(leases.begin(), leases.end(), [&](const service::LeasedUnit& lease) {
+                      return known(lease.statement) && all_known(lease.above);
+                    });
+  if (good) return trust;
+  if (const Status fetched = parent_.fetch_document(); !fetched.ok())
+    return fetched.error().within("the project's document cannot be fetched");
+  return document();
+}
+
+Status Uplink::check_answers(protocol::WorkReply& reply, const crypto::ProjectTrust& trust) {
   const auto others = std::erase_if(
       reply.acknowledgements, [&trust](const auto& statement) { return statement.key != trust.work_key; });
-  if (others > 0) parent_.doubt_document();  // its work key may have been changed
+  if (others > 0) {
+    constexpr const char* line =
+        "the parent sends answers that another work key signed: their results are sent again";
+    if (const auto text = other_key_.say(line, service_.kernel().clock().steady())) spdlog::warn("{}", *text);
+  }
   for (const auto& statement : reply.acknowledgements) {
     // Whose it is says itself; of which result, is looked up.
     TRY_ASSIGN(const auto said, protocol::decode<protocol::Acknowledgement>(statement.payload));

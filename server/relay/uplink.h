@@ -55,9 +55,13 @@ class Uplink {
   [[nodiscard]] Result<std::vector<double>> costs(ProblemId problem, int stage, std::int64_t items);
   // The project's present work key; empty: its document is not believed.
   [[nodiscard]] Bytes work_key();
-  // Answers of another work key leave the reply: the parent asks for new ones when their results come again.
-  // Any other that is not the project's is an error.
-  [[nodiscard]] Status check_answers(protocol::WorkReply& reply);
+  // The project's document. If the reply has statements of a work key that the document does not name, a new
+  // document is fetched first: hosts find that key in it.
+  [[nodiscard]] Result<crypto::ProjectTrust> trust_for(const protocol::WorkReply& reply,
+                                                       const std::vector<service::LeasedUnit>& leases);
+  // Answers of a former work key leave the reply: the parent makes new ones when their results come again.
+  // Any other answer that is not the project's is an error.
+  [[nodiscard]] Status check_answers(protocol::WorkReply& reply, const crypto::ProjectTrust& trust);
   template <typename Value>
   [[nodiscard]] Result<Value> decide(std::function<Status(service::Transaction&, Result<Value>&)> operation);
 
@@ -74,7 +78,7 @@ class Uplink {
   std::string document_;  // of which work_key_ is
   Bytes work_key_;
   bool put_out_ = false;
-  Repeats unread_;
+  Repeats unread_, other_key_;
   std::mutex mutex_;
   std::condition_variable wake_;
   std::thread thread_;
