@@ -12,6 +12,7 @@
 #include "server/program_front.h"
 #include "server/program_migrate.h"
 #include "server/program_move_blobs.h"
+#include "server/program_owner.h"
 #include "server/program_run.h"
 #include "server/program_serving.h"
 #include "server/service/key_rotation.h"
@@ -48,8 +49,12 @@ int initialise(service::InitOptions options, const std::string& root_key) {
     options.root = std::move(*root);
   }
   if (const Status closed = close_directory(options.directory); !closed.ok()) return fail(closed.error());
-  const auto report = service::init_project(io::real_files(), options, system_clock().now());
-  if (!report.ok()) return fail(report.error());
+  service::InitReport report;
+  const Status made = make_as_owner(options.directory, options.offline, [&]() -> Status {
+    TRY_ASSIGN(report, service::init_project(io::real_files(), options, system_clock().now()));
+    return {};
+  });
+  if (!made.ok()) return fail(made.error());
   terminal::print(
       "Project {}\n"
       "  directory     {}\n"
@@ -65,7 +70,7 @@ int initialise(service::InitOptions options, const std::string& root_key) {
       "                gleaner-admin --project {} code add lab --own\n"
       "Serve it with:  gleaner-server run {}\n",
       options.configuration.name, options.directory.string(), options.offline.string(),
-      (options.directory / "admin" / "token").string(), report->join_code,
+      (options.directory / "admin" / "token").string(), report.join_code,
       (options.directory / "admin").string(), options.directory.string());
   return 0;
 }
@@ -105,6 +110,7 @@ int answer_challenge(const io::Path& webroot) {
 }
 
 int take_keys(const io::Path& directory, const io::Path& from) {
+  if (const Status user = check_user(directory, "take-keys"); !user.ok()) return fail(user.error());
   const service::ProjectDirectory project(directory);
   const auto taken = service::take_keys(io::real_files(), project, from, system_clock().now());
   if (!taken.ok()) return fail(taken.error());

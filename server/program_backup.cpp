@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "server/program_move_blobs.h"
+#include "server/program_owner.h"
 #include "server/program_run.h"
 #include "server/service/project_directory.h"
 #include "server/storage/move_blobs.h"

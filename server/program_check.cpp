@@ -1,13 +1,12 @@
 #include "server/program_check.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 
 #include "server/program_bar.h"
+#include "server/program_owner.h"
 #include "shared/json/text.h"
 #include "shared/terminal/print.h"
 
@@ -39,14 +38,6 @@ const char* name_of(const Finding& finding) {
 int fail(const Error& error) {
   terminal::print(stderr, "gleaner-server: {}\n", error.message);
   return 1;
-}
-
-Status check_user(const io::Path& directory, const std::string& command, const std::string& program) {
-  struct stat status {};
-  if (::stat(directory.c_str(), &status) != 0 || ::geteuid() != 0 || status.st_uid == 0) return {};
-  return Error{ErrorKind::invalid,
-               fmt::format("{} belongs to another user: do this as that one, `sudo -u '#{}' {} {} {}`",
-                           directory.string(), status.st_uid, program, command, directory.string())};
 }
 
 namespace {

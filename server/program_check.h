@@ -5,11 +5,6 @@
 
 namespace gleaner::server {
 
-// What root leaves behind, the server's own user could not open. error: it is another, and how to run
-// `command`, which is followed by the directory.
-[[nodiscard]] Status check_user(const io::Path& directory, const std::string& command,
-                                const std::string& program = "gleaner-server");
-
 // Says it on standard error; 1.
 int fail(const Error& error);
 

@@ -12,6 +12,7 @@
 #include "server/link/identity.h"
 #include "server/program_check.h"
 #include "server/program_move_blobs.h"
+#include "server/program_owner.h"
 #include "server/program_run.h"
 #include "server/program_serving.h"
 #include "server/storage/file_blobs.h"
@@ -160,6 +161,7 @@ Result<int> serve(const io::Path& directory, const service::Configuration& confi
 }  // namespace
 
 int run_front(const io::Path& directory, int port, const std::string& log_level, std::chrono::seconds hold) {
+  if (const Status user = check_user(directory, "front"); !user.ok()) return fail(user.error());
   auto configuration = read_configuration(directory);
   if (!configuration.ok()) return fail(configuration.error());
   logging::set_up({.name = "gleaner-server",

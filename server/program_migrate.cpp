@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "server/program_bar.h"
+#include "server/program_owner.h"
 #include "server/service/acts.h"
 #include "server/storage/move_store.h"
 #include "server/storage/open_store.h"

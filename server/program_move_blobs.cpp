@@ -7,6 +7,7 @@
 
 #include "server/objects/place.h"
 #include "server/program_bar.h"
+#include "server/program_owner.h"
 #include "server/service/acts.h"
 #include "server/service/project_directory.h"
 #include "server/storage/move_blobs.h"

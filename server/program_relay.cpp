@@ -11,6 +11,7 @@
 #include <optional>
 #include <utility>
 
+#include "server/program_owner.h"
 #include "server/program_relay_commands.h"
 #include "server/program_serving.h"
 #include "server/relay/join.h"

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstdio>
 
+#include "server/program_owner.h"
 #include "server/relay/join.h"
 #include "server/storage/directory_lock.h"
 #include "server/storage/open_store.h"

@@ -17,6 +17,7 @@
 #include "server/link/listener.h"
 #include "server/program_check.h"
 #include "server/program_move_blobs.h"
+#include "server/program_owner.h"
 #include "server/program_serving.h"
 #include "server/program_standby.h"
 #include "server/service/acts.h"
@@ -96,6 +97,7 @@ Result<service::Configuration> read_configuration(const io::Path& directory) {
 
 int run_server(const io::Path& directory, int port_override, const std::string& log_level,
                storage::Loss loss) {
+  if (const Status user = check_user(directory, "run"); !user.ok()) return fail(user.error());
   auto configuration = read_configuration(directory);
   if (!configuration.ok()) return fail(configuration.error());
   if (!log_level.empty()) configuration->log_level = log_level;

@@ -142,6 +142,23 @@ class AsTheSuperuser(PrivateFiles, unittest.TestCase):
         grid.start_server()
         self.assertIn(f"run `chmod 700 {grid.project}` as its owner", grid.log("server"))
 
+    def test_root_makes_a_project_for_the_owner_of_its_directory(self):
+        """As the server's package has made it; the offline keys are root's."""
+        with Place() as grid:
+            place, offline = grid.directory / "of the server", grid.directory / "root keys"
+            place.mkdir(0o700)
+            os.chown(place, NOBODY, NOBODY)
+            grid.run("gleaner-server", "init", place, "--offline", offline, "--address", "127.0.0.1", "--port", free_port())
+            self.assertEqual({path.lstat().st_uid for path in [place, *place.rglob("*")]}, {NOBODY})
+            self.assertEqual({path.lstat().st_uid for path in [offline, *offline.rglob("*")]}, {0})
+            self.assertEqual([], open_ones(offline))
+            for command in (["run", place], ["take-keys", place, offline]):
+                refused = grid.run("gleaner-server", *command, check=False)
+                self.assertEqual(refused.returncode, 1)
+                self.assertIn(f"sudo -u '#{NOBODY}' gleaner-server {command[0]} {place}", refused.stderr)
+            grid.user = AS_NOBODY
+            self.assertIn("good", grid.run("gleaner-server", "run", place, "--check-config").stdout)
+
 
 if __name__ == "__main__":
     main()
