@@ -37,8 +37,8 @@ template <typename T>
 // /readyz, /metrics. False: the request is another one.
 [[nodiscard]] bool watch(const Request& request, const Reply& reply, const std::function<Status()>& ready,
                          const std::function<void()>& metrics);
-// The limit of a request's body, from its head alone. A sender that `may_send_large` refuses keeps a large
-// body, and is told what is wrong; the argument says whether the body's length was announced.
+// The limit of a request's body, from its head alone. The server answers a sender that `may_send_large`
+// refuses without reading a large body. The argument: whether the head has the body's length.
 [[nodiscard]] std::int64_t body_limit(const Request& head,
                                       const std::function<bool(bool announced)>& may_send_large);
 // Decodes the body and calls `use` with it, or answers why not.

@@ -127,7 +127,7 @@ struct Model {
   // Of the problems' present stages; may lag on closing. Changed by open_unit() and close_unit().
   std::unordered_map<UnitId, ProblemId> open_units;
   std::map<ProblemId, int> hosts_at_work;  // that hold open units of a problem
-  std::shared_ptr<DecisionLog> log;        // of all that dispatch is told; absent: not wanted
+  std::shared_ptr<DecisionLog> log;        // of every event of dispatch; null: disabled
   // Who gets what, which results are believed, what failures are held against; owns the stages. After a
   // restart it knows what worked, and learns anew what fails.
   std::unique_ptr<policy::Project> project;

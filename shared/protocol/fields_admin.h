@@ -321,7 +321,7 @@ void visit(Archive& archive, Of<Archive, CodeInfo>& message) {
   archive("children", message.children, Whole{1, limits::relay_children_max},
           "the code admits one relay, with so many hosts under it");
   archive.defaulted("made_by", message.made_by, Text{},
-                    "admin token that was told its secret; empty: `init`, or unknown");
+                    "admin token that made the code; empty: `init`, or unknown");
 }
 
 template <>

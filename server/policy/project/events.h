@@ -81,7 +81,7 @@ struct ProjectChanges {
     agreed,    // what was accepted is right
     disputed,  // another host is asked
     decided,   // the first of the verdict's right opinions is what counts
-    undecided  // set aside: nothing is accepted
+    undecided  // the items are quarantined, and none of their results is accepted
   };
 
   std::vector<std::pair<ProblemId, Changes>> stages;  // what stages changed, one entry a stage

@@ -1,12 +1,11 @@
-// When a stage has come to its end. Pure.
+// The end of a stage. Pure.
 #pragma once
 
 #include "server/policy/stage/stage.h"
 
 namespace gleaner::policy {
 
-// Of the stage's items everything is accepted but some that are set aside, and nobody computes any: it cannot
-// be completed.
+// The stage cannot be completed: all items but quarantined ones are accepted, and no unit is open.
 [[nodiscard]] bool only_failed_items_left(const Stage& stage);
 
 }  // namespace gleaner::policy
