@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <set>
 #include <unordered_map>
@@ -117,7 +118,8 @@ Result<bool> audit_rest(Transaction& tx, const Problem& problem) {
 std::string opinions_waited_for(const Model& model, const Problem& problem, Timestamp now) {
   const std::vector<HostId> here = model.project->hosts_here(now);
   std::int64_t wanted = 0, hopeless = 0, under_way = 0;
-  std::size_t fewest = here.size();  // that may be asked
+  Timestamp strangers_until = Timestamp::max();  // the least
+  std::size_t fewest = here.size();              // that may be asked
   for (const policy::OpenQuestion& question : policy::open_questions(problem.stage->view())) {
     if (question.under_way) {
       under_way += question.range.size();
@@ -130,11 +132,16 @@ std::string opinions_waited_for(const Model& model, const Problem& problem, Time
                                                }));
     fewest = std::min(fewest, left);
     wanted += question.range.size();
+    strangers_until = std::min(strangers_until, question.strangers_until);
     if (left == 0) hopeless += question.range.size();
   }
   if (wanted == 0)
     return under_way > 0 ? fmt::format("another host computes {}, too", items_text(under_way))
                          : "results of several hosts are being compared";
+  if (hopeless == 0 && now < strangers_until)
+    return fmt::format(
+        "a host of the project's own must compute {}, too; if none does, others may in {:.0f} min",
+        items_text(wanted), std::ceil(to_seconds(strangers_until - now) / 60));
   const std::string what =
       "another host must compute " + items_text(hopeless > 0 ? hopeless : wanted) + ", too";
   const std::string quorum = missing_parties(model, problem, here, now);

@@ -49,6 +49,7 @@ struct DisputeEvent {
   Range range;
   std::vector<HostId> hosts;
   std::optional<std::vector<HostId>> barred = std::nullopt;
+  Timestamp strangers_until = {};
 };
 struct ResolveEvent {
   Range range;

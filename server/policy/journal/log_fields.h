@@ -280,6 +280,7 @@ void visit(Archive& archive, protocol::codec::Of<Archive, DisputeEvent>& event) 
   log("range", event.range);
   log("hosts", event.hosts);
   log.maybe("barred", event.barred);
+  log.added("strangers_until", event.strangers_until);
 }
 
 template <typename Archive>

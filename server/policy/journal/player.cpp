@@ -42,7 +42,8 @@ struct Player {
     return {};
   }
   std::string operator()(const DisputeEvent& event) {
-    stage.dispute(event.range, event.hosts, now, changes, event.barred.value_or(std::vector<HostId>{}));
+    stage.dispute(event.range, event.hosts, now, changes,
+                  {event.barred.value_or(std::vector<HostId>{}), event.strangers_until});
     return {};
   }
   std::string operator()(const ResolveEvent& event) {

@@ -76,11 +76,12 @@ void RecordedStage::host_left(HostId host, const std::string& reason, Timestamp 
 }
 
 void RecordedStage::dispute(Range range, const std::vector<HostId>& hosts, Timestamp now, Changes& changes,
-                            const std::vector<HostId>& barred) {
+                            const Unasked& unasked) {
   const std::size_t before = changes.decisions.size();
-  stage_.dispute(range, hosts, now, changes, barred);
+  stage_.dispute(range, hosts, now, changes, unasked);
   DisputeEvent event{range, hosts};
-  if (!barred.empty()) event.barred = barred;
+  if (!unasked.hosts.empty()) event.barred = unasked.hosts;
+  event.strangers_until = unasked.strangers_until;
   if (sink_) record(std::move(event), {}, now, changes, before);
   observe(changes, now);
 }

@@ -61,7 +61,7 @@ class RecordedStage {
   void tick(Timestamp now, Changes& changes);
   void host_left(HostId host, const std::string& reason, Timestamp now, Changes& changes);
   void dispute(Range range, const std::vector<HostId>& hosts, Timestamp now, Changes& changes,
-               const std::vector<HostId>& barred = {});
+               const Unasked& unasked = {});
   void resolve(Range range, bool decided, Timestamp now, Changes& changes);
   void reject(Range range, const std::string& reason, Timestamp now, Changes& changes);
   // Not recorded: nothing is decided on it.

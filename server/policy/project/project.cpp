@@ -39,6 +39,10 @@ void Project::lost(ProblemId problem, Range range) {
 void Project::put_host(HostId host, const HostFacts& facts) {
   hosts_[host] = {facts.place, facts.heard};
   reputation_.set_own(host, facts.own);
+  if (facts.own)
+    own_.insert(host);
+  else
+    own_.erase(host);
   parties_.add(host, facts.owner, facts.network);
 }
 

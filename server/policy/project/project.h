@@ -112,9 +112,8 @@ class Project {
 
   [[nodiscard]] bool is_here(const Presence& host, Timestamp now) const;
   // trust.cpp
-  [[nodiscard]] std::vector<HostId> strangers(Timestamp now) const;
-  [[nodiscard]] std::vector<HostId> barred(ProblemId problem, const std::vector<HostId>& asked,
-                                           Timestamp now) const;
+  [[nodiscard]] bool own_host_here(Timestamp now) const;
+  [[nodiscard]] Unasked unasked(ProblemId problem, const std::vector<HostId>& asked, Timestamp now) const;
   void dispute(ProblemId problem, Range range, const std::vector<HostId>& asked, Timestamp now,
                ProjectChanges& changes);
   void ask_for(ProblemId problem, const std::vector<Audit>& audits, Timestamp now, ProjectChanges& changes);
@@ -129,6 +128,7 @@ class Project {
   std::unique_ptr<Dispatch> dispatch_;
   std::map<ProblemId, Problem> problems_;
   IdTable<HostId, Presence> hosts_;
+  std::set<HostId> own_;  // that were the project's own when put_host() said so last
   Blame blame_;
   Reputation reputation_;
   Parties parties_;

@@ -49,18 +49,9 @@ std::vector<HostId> Project::hosts_here(Timestamp now) const {
   return here;
 }
 
-// Where the project has hosts of its own that are here, these alone make spot checks; else none is barred.
-std::vector<HostId> Project::strangers(Timestamp now) const {
-  std::vector<HostId> others;
-  bool own_here = false;
-  for (const auto& [id, host] : hosts_) {
-    if (host.place == HostFacts::Place::gone) continue;
-    if (!reputation_.is_own(id))
-      others.push_back(id);
-    else
-      own_here = own_here || is_here(host, now);
-  }
-  return own_here ? others : std::vector<HostId>{};
+bool Project::own_host_here(Timestamp now) const {
+  return std::any_of(own_.begin(), own_.end(),
+                     [&](HostId id) { return reputation_.is_own(id) && is_here(hosts_.at(id), now); });
 }
 
 const Validation& Project::validation(ProblemId problem) const {
@@ -83,21 +74,18 @@ VerdictTerms Project::verdict_terms(ProblemId problem, Timestamp now) const {
   return {rules.odds, rules.coincidence, quorum, opinions_max(here, quorum)};
 }
 
-// Hosts whose opinion is not wanted besides those of `asked`: partners of theirs, which would add nothing;
-// for spot checks strangers, while the project has hosts of its own.
-std::vector<HostId> Project::barred(ProblemId problem, const std::vector<HostId>& asked,
-                                    Timestamp now) const {
-  std::vector<HostId> partners = witnesses(problem, now).partners(asked);
-  if (validation(problem).kind != Validation::Kind::spot) return partners;
-  const std::vector<HostId> others = strangers(now);
-  std::vector<HostId> both;
-  std::set_union(partners.begin(), partners.end(), others.begin(), others.end(), std::back_inserter(both));
-  return both;
+// Partners of `asked` would add nothing. Spot checks are for the project's own hosts, if there are any; one
+// that does not come (its user works, or it is retired) holds nothing up for longer than they may take.
+Unasked Project::unasked(ProblemId problem, const std::vector<HostId>& asked, Timestamp now) const {
+  Unasked others{witnesses(problem, now).partners(asked), {}};
+  if (validation(problem).kind == Validation::Kind::spot && own_host_here(now))
+    others.strangers_until = now + here_for;
+  return others;
 }
 
 void Project::dispute(ProblemId problem, Range range, const std::vector<HostId>& asked, Timestamp now,
                       ProjectChanges& changes) {
-  dispatch_->stage(problem)->dispute(range, asked, now, changes.of(problem), barred(problem, asked, now));
+  dispatch_->stage(problem)->dispute(range, asked, now, changes.of(problem), unasked(problem, asked, now));
 }
 
 void Project::ask_for(ProblemId problem, const std::vector<Audit>& audits, Timestamp now,

@@ -6,7 +6,7 @@
 
 namespace gleaner::policy {
 
-std::string propose_check(const StageState& stage, const Requester& requester, Timestamp /*now*/,
+std::string propose_check(const StageState& stage, const Requester& requester, Timestamp now,
                           const Take& take) {
   for (std::size_t i = 0; i < stage.checks.size(); ++i) {
     const Check& check = stage.checks[i];
@@ -15,6 +15,7 @@ std::string propose_check(const StageState& stage, const Requester& requester, T
       const auto holder = stage.units.open().find(check.unit);
       if (holder != stage.units.open().end() && holder->second.live()) continue;
     }
+    if (requester.stranger && now < check.strangers_until) continue;
     if (std::find(check.asked.begin(), check.asked.end(), requester.host) != check.asked.end()) continue;
     Proposal opinion{UnitKind::check, check.range};
     opinion.reason = stage.because("another opinion beside those of {} hosts", check.asked.size());
@@ -52,7 +53,8 @@ void StageState::drop_checks(Range range, Timestamp now, Changes& changes) {
     }
     for (const Range rest : {Range{check.range.begin, range.begin}, Range{range.end, check.range.end}}) {
       if (!rest.empty())
-        kept.push_back({rest, check.asked, range.contains(check.range) ? UnitId{} : check.unit});
+        kept.push_back(
+            {rest, check.asked, check.strangers_until, range.contains(check.range) ? UnitId{} : check.unit});
     }
     if (check.unit.valid() && range.contains(check.range)) over.push_back(check.unit);
   }
@@ -67,20 +69,21 @@ std::vector<OpenQuestion> open_questions(const Stage& stage) {
   std::vector<OpenQuestion> questions;
   for (const Check& check : stage.state_->checks) {
     const auto holder = open.find(check.unit);
-    questions.push_back({check.range, check.asked, holder != open.end() && holder->second.live()});
+    questions.push_back(
+        {check.range, check.asked, check.strangers_until, holder != open.end() && holder->second.live()});
   }
   return questions;
 }
 
 void Stage::dispute(Range range, const std::vector<HostId>& hosts, Timestamp now, Changes& changes,
-                    const std::vector<HostId>& barred) {
+                    const Unasked& unasked) {
   StageState& state = *state_;
-  std::vector<HostId> others = hosts;
-  others.insert(others.end(), barred.begin(), barred.end());
+  std::vector<HostId> settled = hosts;
+  settled.insert(settled.end(), unasked.hosts.begin(), unasked.hosts.end());
   state.drop_checks(range, now, changes);
   for (const Range part : state.ledger.accepted().within(range)) {
     state.ledger.dispute(part);
-    state.checks.push_back({part, others, {}});
+    state.checks.push_back({part, settled, unasked.strangers_until, {}});
     if (hosts.size() < 2) {
       state.decide(changes, now, hosts.front(), {}, "audit", part, "another host computes them, too");
       continue;

@@ -101,10 +101,17 @@ struct CommitOutcome {
   std::string refusal;             // not empty: nothing was taken, and why
 };
 
+// Who is not asked to compute accepted items again, besides the hosts whose results they are.
+struct Unasked {
+  std::vector<HostId> hosts;       // their results would prove nothing
+  Timestamp strangers_until = {};  // strangers, as long as this lies ahead
+};
+
 // Accepted items that another host is to compute, too.
 struct OpenQuestion {
   Range range;
   std::vector<HostId> settled;  // who is not asked: it gave its answer, or its answer would prove nothing
+  Timestamp strangers_until;    // as in Unasked
   bool under_way = false;       // somebody computes them
 };
 

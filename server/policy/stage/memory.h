@@ -13,8 +13,9 @@ namespace gleaner::policy {
 // A disputed range that needs another opinion.
 struct Check {
   Range range;
-  std::vector<HostId> asked;  // hosts that have given theirs
-  UnitId unit;                // who computes it now; none: wanted
+  std::vector<HostId> asked;       // hosts that have given theirs, or whose opinion proves nothing
+  Timestamp strangers_until = {};  // until then strangers are not asked
+  UnitId unit = {};                // who computes it now; none: wanted
 };
 
 // Comparison rules: what they found when they last looked at all units, and what they did.

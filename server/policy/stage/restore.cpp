@@ -45,7 +45,7 @@ void StageState::restore(const std::vector<Range>& accepted, const std::vector<U
     held.unit.run_state = protocol::RunState::running;
     if (held.unit.kind == UnitKind::check) {
       // What it has delivered was decided, or is compared anew by the caller, who disputes it if need be.
-      checks.push_back({held.rest(), {held.unit.host}, held.unit.id});
+      checks.push_back({held.rest(), {held.unit.host}, {}, held.unit.id});
       for (const Range part : ledger.accepted().within(held.rest())) ledger.dispute(part);
     }
     insert_open(std::move(held), now);

@@ -88,9 +88,9 @@ class Stage {
   void tick(Timestamp now, Changes& changes);
 
   // Another host than `hosts` is to compute the accepted items of `range`: their results differ, or what the
-  // only one delivered is audited. Nor is any of `barred`, whose opinion would count for nothing.
+  // only one delivered is audited.
   void dispute(Range range, const std::vector<HostId>& hosts, Timestamp now, Changes& changes,
-               const std::vector<HostId>& barred = {});
+               const Unasked& unasked = {});
   // A third opinion decided the dispute over `range` (or it is given up: set aside).
   void resolve(Range range, bool decided, Timestamp now, Changes& changes);
   // Accepted items turned out wrong: they are free again (a host was found to lie).
