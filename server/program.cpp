@@ -32,6 +32,8 @@
 namespace gleaner::server {
 namespace {
 
+// Which the package makes, and its unit serves.
+constexpr const char* packaged_directory = "/var/lib/gleaner-server";
 constexpr auto challenge_patience = std::chrono::seconds{10};
 
 // A directory that others could reach is closed to them before there is anything in it.
@@ -68,10 +70,12 @@ int initialise(service::InitOptions options, const std::string& root_key) {
       "their\n"
       "                results. For your own computers, whose results count at once, make another code:\n"
       "                gleaner-admin --project {} code add lab --own\n"
-      "Serve it with:  gleaner-server run {}\n",
+      "Serve it with:  {}\n",
       options.configuration.name, options.directory.string(), options.offline.string(),
       (options.directory / "admin" / "token").string(), report.join_code,
-      (options.directory / "admin").string(), options.directory.string());
+      (options.directory / "admin").string(),
+      options.directory == packaged_directory ? "systemctl start gleaner-server"
+                                              : "gleaner-server run " + options.directory.string());
   return 0;
 }
 
