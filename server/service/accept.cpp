@@ -8,6 +8,7 @@
 #include "server/service/life_cycle.h"
 #include "server/service/reports.h"
 #include "server/service/reviews.h"
+#include "server/service/stage_changes.h"
 #include "server/service/tokens.h"
 #include "server/service/trust.h"
 #include "server/service/upstream_results.h"

@@ -13,13 +13,10 @@
 
 #include "server/service/codes.h"
 #include "server/service/enrolment.h"
+#include "server/service/revocations.h"
 #include "server/service/subtree.h"
 
 namespace gleaner::service {
-
-[[nodiscard]] bool is_under(const Model& model, HostId host, HostId relay);
-// The relay of whom `asker` speaks: itself, or one under it. forbidden: it may not.
-[[nodiscard]] Result<const Host*> relay_of(const Model& model, HostId asker, HostId relay);
 
 class Relays {
  public:
