@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "server/service/departures.h"
 #include "server/service/put_out.h"
 #include "server/service/upstream_failures.h"
 #include "server/service/upstream_results.h"

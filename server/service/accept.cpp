@@ -8,6 +8,7 @@
 #include "server/service/life_cycle.h"
 #include "server/service/reports.h"
 #include "server/service/reviews.h"
+#include "server/service/stage_changes.h"
 #include "server/service/tokens.h"
 #include "server/service/trust.h"
 #include "server/service/upstream_results.h"
@@ -76,19 +77,14 @@ Status record_commit(Transaction& tx, Host& host, Problem& problem, const Prepar
 
 // Who is said to have computed it, by that host's signature, which is still to be checked. Why it is refused,
 // or nothing. A relay has computed nothing itself: it would have the credit of a host under it.
-std::string read_delivery(const Transaction& tx, HostId deliverer, const protocol::CommitRequest& request,
+std::string read_computed(const Transaction& tx, HostId deliverer, const protocol::CommitRequest& request,
                           std::optional<Computed>& computed) {
   const auto asker = tx.model.hosts.find(deliverer);
   const bool relay = asker != tx.model.hosts.end() && asker->second.row.children > 0;
   if (!request.delivery) return relay ? "a relay delivers only what a host says that it computed" : "";
   if (!relay && !request.given) return "only a relay delivers what others computed";
-  if (request.delivery->type != protocol::StatementType::delivery)
-    return "its delivery is another kind of statement";
-  const auto delivery = protocol::decode<protocol::Delivery>(request.delivery->payload);
-  if (!delivery.ok()) return "its delivery cannot be read: " + delivery.error().message;
-  if (delivery->range != request.range || delivery->digest != request.digest ||
-      delivery->bytes != request.bytes)
-    return "its delivery is of another result";
+  const auto delivery = read_delivery(request);
+  if (!delivery.ok()) return delivery.error().message;
   const auto host = tx.model.hosts.find(delivery->host);
   const std::string named = "host " + std::to_string(delivery->host.value);
   if (host == tx.model.hosts.end()) return named + " is not one of this project's";
@@ -295,7 +291,7 @@ Result<CommitPlace> find_place(Transaction& tx, HostId host, protocol::CommitReq
   CommitPlace place;
   PreparedCommit& prepared = place.prepared;
   prepared.request = std::move(request);
-  prepared.refusal = read_delivery(tx, host, prepared.request, prepared.computed);
+  prepared.refusal = read_computed(tx, host, prepared.request, prepared.computed);
   if (prepared.refusal.empty()) prepared.refusal = read_given(tx, host, prepared);
   if (!prepared.refusal.empty()) {
     // Nobody gets a refusal of what is another host's, whose copy would go.

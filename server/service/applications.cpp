@@ -4,6 +4,7 @@
 
 #include "server/service/damage.h"
 #include "server/service/describe.h"
+#include "server/service/lost_blobs.h"
 #include "server/service/revocations.h"
 #include "shared/archive/bundle_archive.h"
 #include "shared/bundle/bundle.h"
@@ -111,17 +112,6 @@ void Applications::show(std::string name, Done<protocol::ApplicationInfo> done) 
         return {};
       },
       std::move(done));
-}
-
-Status check_form(const Application& application, const json::Value& parameters,
-                  const std::vector<protocol::Input>& inputs) {
-  std::vector<std::string> names;
-  for (const auto& input : inputs) names.push_back(input.name);
-  const Status checked = bundle::check_problem(*application.manifest.form, parameters, names);
-  if (checked.ok()) return {};
-  const std::string name = application.row.name + "@" + application.row.version;
-  return Error{ErrorKind::invalid,
-               checked.error().message + " (`gleaner-admin app show " + name + "` tells what it takes)"};
 }
 
 }  // namespace gleaner::service

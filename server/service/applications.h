@@ -29,9 +29,4 @@ class Applications {
   std::mutex mutex_;  // of install()
 };
 
-// Are these what the application declares that its problems have? Errors: invalid with all mistakes. Its
-// manager may refuse them still.
-[[nodiscard]] Status check_form(const Application& application, const json::Value& parameters,
-                                const std::vector<protocol::Input>& inputs);
-
 }  // namespace gleaner::service

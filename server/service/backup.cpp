@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "server/service/acts.h"
+#include "server/service/lost_blobs.h"
 #include "server/storage/blob_inventory.h"
 #include "server/storage/blob_store.h"
 #include "server/storage/store_copy.h"

@@ -7,6 +7,7 @@
 
 #include "server/policy/calendar.h"
 #include "server/service/codes.h"
+#include "server/service/end_host.h"
 #include "server/service/reports.h"
 #include "shared/base/limits.h"
 #include "shared/protocol/text.h"

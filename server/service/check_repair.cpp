@@ -5,6 +5,7 @@
 #include "server/service/bundles.h"
 #include "server/service/check.h"
 #include "server/service/damage.h"
+#include "server/service/load_model.h"
 #include "server/storage/file_blobs.h"
 #include "server/storage/open_store.h"
 #include "shared/base/limits.h"

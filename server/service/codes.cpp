@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "server/service/admission.h"
+#include "server/service/end_host.h"
 #include "server/service/reports.h"
 #include "shared/base/limits.h"
 #include "shared/crypto/keys.h"

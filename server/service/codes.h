@@ -15,7 +15,6 @@
 
 namespace gleaner::service {
 
-inline constexpr const char* default_code = "default";
 // A name of a code or of an admin token, which is a piece of a path. invalid: what is expected.
 [[nodiscard]] Status check_name(const std::string& name);
 // At each start, before the model is read: the default code as its file says, unless just that was given up.

@@ -5,7 +5,6 @@
 #include "server/policy/networks/prefix.h"
 #include "server/policy/stage/stage.h"
 #include "server/policy/strategies.h"
-#include "server/service/manager_sandbox.h"
 #include "server/storage/open_blobs.h"
 #include "server/storage/open_store.h"
 #include "shared/base/clean_text.h"

@@ -12,6 +12,9 @@
 
 namespace gleaner::service {
 
+inline constexpr const char* manager_sandbox_off =
+    "off: I accept that managers read this server's keys and everybody's results";
+
 struct Configuration {
   std::string name = "A Gleaner project";
   std::string address = "0.0.0.0";

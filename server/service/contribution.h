@@ -6,11 +6,8 @@
 #include <vector>
 
 #include "server/storage/store.h"
-#include "shared/protocol/console_messages.h"
 
 namespace gleaner::service {
-
-struct Transaction;
 
 // What is not stored yet.
 class Contribution {
@@ -26,10 +23,5 @@ class Contribution {
   Timestamp counted_;                     // 0: never
   std::int64_t items_ = 0;                // ever, then
 };
-
-void count_contribution(Transaction& tx);
-[[nodiscard]] Status keep_contribution(Transaction& tx);
-// The newest days, oldest first, with what is not stored yet.
-[[nodiscard]] Result<std::vector<protocol::DayInfo>> describe_days(Transaction& tx);
 
 }  // namespace gleaner::service

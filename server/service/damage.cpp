@@ -6,10 +6,10 @@
 #include <set>
 #include <utility>
 
-#include "server/service/dispatch.h"
+#include "server/service/dispatch_terms.h"
 #include "server/service/failures.h"
-#include "server/service/life_cycle.h"
 #include "server/service/read_ahead.h"
+#include "server/service/stage_changes.h"
 #include "server/service/trust.h"
 #include "shared/base/range_set.h"
 
@@ -143,23 +143,6 @@ Status take(Transaction& tx, Problem& problem, const Lost& lost, const RangeSet&
 }
 
 }  // namespace
-
-bool is_lost(const Status& verified) {
-  return !verified.ok() && verified.error().kind != ErrorKind::io;
-}
-
-std::vector<std::string> damaged_among(storage::BlobStore& blobs, std::vector<std::string> digests) {
-  std::sort(digests.begin(), digests.end());
-  digests.erase(std::unique(digests.begin(), digests.end()), digests.end());
-  std::erase_if(digests, [&](const std::string& digest) { return !is_lost(blobs.verify(digest)); });
-  return digests;
-}
-
-std::vector<std::string> digests_of(const std::vector<protocol::Input>& inputs) {
-  std::vector<std::string> digests;
-  for (const auto& input : inputs) digests.push_back(input.digest);
-  return digests;
-}
 
 bool is_fetched(const Model& model, const std::string& digest) {
   const Lost one{digest};

@@ -1,6 +1,6 @@
 // What follows when blobs turn out to be damaged or gone: results are computed again, by themselves, while
 // the problem goes on; a problem whose input it is waits for its administrator; for all else there is a line
-// in the log. Who hands a blob to a manager looks first (damaged_among here, and
+// in the log. Who hands a blob to a manager looks first (lost_blobs.h,
 // stored_segments.h); clients look themselves.
 #pragma once
 
@@ -8,17 +8,8 @@
 #include <vector>
 
 #include "server/service/transaction.h"
-#include "server/storage/blob_store.h"
 
 namespace gleaner::service {
-
-// Whether a blob that was looked at is damaged or gone for good; where its store is only away (io), it is
-// not.
-[[nodiscard]] bool is_lost(const Status& verified);
-// Which of them are lost: reads them all. Blocks: on the pool. What is damaged is no blob any more.
-[[nodiscard]] std::vector<std::string> damaged_among(storage::BlobStore& blobs,
-                                                     std::vector<std::string> digests);
-[[nodiscard]] std::vector<std::string> digests_of(const std::vector<protocol::Input>& inputs);
 
 // Is it the archive or an input of something that goes on, so that hosts fetch it?
 [[nodiscard]] bool is_fetched(const Model& model, const std::string& digest);

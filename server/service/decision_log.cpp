@@ -60,4 +60,9 @@ void DecisionLog::flush(io::Files& files) {
   pending_.clear();
 }
 
+policy::LogSink sink_of(std::shared_ptr<DecisionLog> log) {
+  return {[log](const std::string& line) { log->line(line); },
+          [log](std::size_t bytes) { return log->has_room(bytes); }};
+}
+
 }  // namespace gleaner::service

@@ -7,8 +7,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
+#include "server/policy/journal/recorded_stage.h"
 #include "shared/io/files.h"
 
 namespace gleaner::service {
@@ -38,5 +40,8 @@ class DecisionLog {
   std::string pending_;      // has happened, not written
   bool over_ = false;
 };
+
+// Where the decisions of a stage, or of dispatch, go.
+[[nodiscard]] policy::LogSink sink_of(std::shared_ptr<DecisionLog> log);
 
 }  // namespace gleaner::service

@@ -7,8 +7,10 @@
 #include <utility>
 
 #include "server/service/copies.h"
+#include "server/service/dispatch_terms.h"
 #include "server/service/error_groups.h"
 #include "server/service/fleet_now.h"
+#include "server/service/stage_waste.h"
 #include "server/service/waiting.h"
 
 namespace gleaner::service {
@@ -63,18 +65,6 @@ protocol::ProblemInfo describe_at_work(const Model& model, const Problem& proble
 }
 
 }  // namespace
-
-double total_cost(const storage::StageRow& row) {
-  if (row.costs.empty()) return static_cast<double>(row.items);
-  return std::accumulate(row.costs.begin(), row.costs.end(), 0.0);
-}
-
-double wasted_after(double wasted_before, const storage::StageRow& last, double next_before) {
-  const double cost = total_cost(last);
-  return policy::waste_after(wasted_before,
-                             policy::waste_of(last.done_before, last.cost_wasted, cost, last.cost_ahead),
-                             policy::done_of(last.done_before, cost, cost, last.cost_ahead), next_before);
-}
 
 std::vector<protocol::ProblemInfo> describe_problems(const Model& model, Timestamp now) {
   std::optional<FleetNow> fleet;
@@ -216,18 +206,6 @@ Result<protocol::ProblemInfo> describe_fully(Transaction& tx, const Problem& pro
                                   std::to_string(failures[i].host.value) + ": " + failures[i].message});
   }
   return info;
-}
-
-std::string held_back(const Model& model, const Host& host, Timestamp now) {
-  if (!host.row.on_hold.empty()) return "the project has put it on hold: " + host.row.on_hold;
-  if (policy::blocked_for(host.row.health, now)) return "held back after failures: " + host.row.health.reason;
-  const auto held = model.project->blame().held_from(host.row.id, now);
-  if (!held) return {};
-  const auto& [id, hold] = *held;
-  const auto application = model.applications.find(id);
-  if (application == model.applications.end()) return {};
-  const auto& row = application->second.row;
-  return "held back from " + row.name + "@" + row.version + ": " + hold.reason;
 }
 
 Error no_host(HostId id) {

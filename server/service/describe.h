@@ -10,19 +10,12 @@
 
 namespace gleaner::service {
 
-// What the hints of its items come to.
-[[nodiscard]] double total_cost(const storage::StageRow& row);
-// Problem::wasted_before of the stage that begins after `last`, when `next_before` of the problem is done.
-[[nodiscard]] double wasted_after(double wasted_before, const storage::StageRow& last, double next_before);
 // Without how many hosts compute it, what it waits for and how far it is.
 [[nodiscard]] protocol::ProblemInfo describe(const Problem& problem, Timestamp now);
 [[nodiscard]] std::vector<protocol::ProblemInfo> describe_problems(const Model& model, Timestamp now);
 // With the shares of the hosts that did most, the results and what failed.
 [[nodiscard]] Result<protocol::ProblemInfo> describe_fully(Transaction& tx, const Problem& problem,
                                                            std::ptrdiff_t shares_max);
-// Why a host gets no work now on hold, or after its failures, of anything or of one application; empty: it
-// does.
-[[nodiscard]] std::string held_back(const Model& model, const Host& host, Timestamp now);
 [[nodiscard]] Error no_host(HostId id);
 [[nodiscard]] protocol::HostInfo describe(const Model& model, const Host& host, Timestamp now);
 [[nodiscard]] protocol::ApplicationInfo describe(const Application& application);

@@ -7,8 +7,8 @@
 
 #include "server/policy/dispatch/dispatch.h"
 #include "server/service/certified.h"
-#include "server/service/describe.h"
-#include "server/service/life_cycle.h"
+#include "server/service/dispatch_terms.h"
+#include "server/service/stage_changes.h"
 #include "server/service/upstream_grants.h"
 #include "shared/crypto/keys.h"
 #include "shared/protocol/codec.h"
@@ -115,48 +115,6 @@ void start_plans(Transaction& tx) {
 }
 
 }  // namespace
-
-policy::ProblemTerms terms_of(const Problem& problem) {
-  policy::ProblemTerms terms;
-  terms.strategy = problem.row.strategy;
-  terms.share = {problem.row.weight, problem.row.priority};
-  terms.running = problem.row.state == protocol::ProblemState::running;
-  terms.needs.application = problem.manifest.name;
-  for (const auto& [platform, kernel] : problem.manifest.kernels) terms.needs.platforms.push_back(platform);
-  terms.needs.memory_bytes = problem.manifest.memory_bytes;
-  terms.needs.threads = problem.manifest.threads;
-  return terms;
-}
-
-policy::HostTerms terms_of(const Model& model, const Host& host, Timestamp now) {
-  policy::HostTerms terms{host.row.mflops, host.row.health.blocked_until, host.row.health.reason, {}};
-  terms.own = model.project->reputation().is_own(host.row.id);
-  terms.cores = host.row.cores;
-  terms.on_hold = host.row.on_hold;
-  const bool own_grants = model.upstream == nullptr;  // a relay's are as good as its parent's
-  for (const auto& [id, problem] : model.problems)
-    if ((own_grants && !over(problem.row.state) &&
-         !check_signer(model.applications.at(problem.row.application), now).ok()) ||
-        model.project->is_held(host.row.id, problem.row.application, now))
-      terms.barred.push_back(id);
-  return terms;
-}
-
-policy::ProblemFacts facts_of(const Problem& problem) {
-  const auto validation = policy::parse_validation(problem.row.validation);
-  return {problem.row.application, validation.ok() ? *validation : policy::Validation{},
-          problem.row.state == protocol::ProblemState::running};
-}
-
-void tell_dispatch(Transaction& tx, const Problem& problem) {
-  tx.model.project->put_problem(problem.row.id, facts_of(problem));
-  tx.model.project->dispatch().put_problem(problem.row.id, terms_of(problem), tx.now);
-}
-
-void tell_dispatch(Transaction& tx, const Host& host) {
-  if (host.row.relay != HostId{}) return;  // its relay asks for it
-  tx.model.project->dispatch().put_host(host.row.id, terms_of(tx.model, host, tx.now), tx.now);
-}
 
 Status hand_out(Transaction& tx, Host& host, const protocol::WorkRequest& request, WorkOutcome& outcome) {
   if (request.slots.empty()) return {};

@@ -6,7 +6,9 @@
 
 #include "server/service/admission.h"
 #include "server/service/copies.h"
+#include "server/service/departures.h"
 #include "server/service/describe.h"
+#include "server/service/end_host.h"
 #include "server/service/joined.h"
 #include "server/service/put_out.h"
 #include "server/service/relay_certificates.h"

@@ -8,6 +8,7 @@
 #include "server/service/fleet_now.h"
 #include "server/service/jobs.h"
 #include "server/service/problems.h"
+#include "server/service/stage_waste.h"
 #include "shared/json/text.h"
 
 namespace gleaner::service {

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "server/service/applications.h"
-#include "server/service/dispatch.h"
-#include "server/service/life_cycle.h"
+#include "server/service/application_form.h"
+#include "server/service/dispatch_terms.h"
 #include "server/service/read_ahead.h"
 #include "server/service/reports.h"
+#include "server/service/stage_changes.h"
 #include "server/service/trust.h"
 #include "shared/json/text.h"
 
@@ -206,8 +206,8 @@ Status retry(Transaction& tx, Problem& problem, std::string& refusal) {
   tell_dispatch(tx, problem);
   tx.effects.info(fmt::format("problem {} ({}) is tried again", row.id.value, row.name));
   tx.effects.add(effect::Announce{});
-  TRY(tx.store.update_problem(row));
-  return advance(tx, row.id);
+  tx.due.insert(row.id);
+  return tx.store.update_problem(row);
 }
 
 Status upgrade(Transaction& tx, Problem& problem, const Application& version, std::string& refusal) {

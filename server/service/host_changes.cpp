@@ -6,6 +6,7 @@
 
 #include "server/service/describe.h"
 #include "server/service/dispatch.h"
+#include "server/service/dispatch_terms.h"
 #include "server/service/enrolment.h"
 #include "shared/base/limits.h"
 #include "shared/protocol/text.h"

@@ -6,6 +6,7 @@
 
 #include "server/service/damage.h"
 #include "server/service/dispatch.h"
+#include "server/service/lost_blobs.h"
 #include "server/service/reviews.h"
 #include "server/service/stored_segments.h"
 #include "shared/base/failpoint.h"

@@ -1,5 +1,6 @@
 #include "server/service/joined.h"
 
+#include "server/service/end_host.h"
 #include "server/service/put_out.h"
 #include "server/service/reports.h"
 #include "shared/base/limits.h"

@@ -96,29 +96,4 @@ Result<TakenKeys> take_keys(io::Files& files, const ProjectDirectory& project, c
   return TakenKeys{work.has_value(), tls.has_value()};
 }
 
-std::vector<protocol::SignedStatement> read_former_certificates(io::Files& files,
-                                                                const ProjectDirectory& project,
-                                                                const Bytes& root_key, Timestamp now) {
-  std::vector<std::pair<Timestamp, protocol::SignedStatement>> good;
-  const auto names = files.list(project.former_certificates());
-  if (!names.ok()) return {};
-  for (const std::string& name : *names) {
-    if (io::is_leftover(name)) continue;
-    auto statement = bundle::read_certificate_file(files, project.former_certificates() / name);
-    if (!statement.ok()) {
-      spdlog::warn("a former work key's certificate is left out: {}", statement.error().message);
-      continue;
-    }
-    const auto certificate =
-        crypto::check_key_certificate(*statement, protocol::StatementType::work_key_certificate, root_key,
-                                      bundle::project_id(root_key), now);
-    if (certificate.ok()) good.emplace_back(certificate->not_before, std::move(*statement));
-  }
-  std::sort(good.begin(), good.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  if (good.size() > limits::former_work_keys_max) good.resize(limits::former_work_keys_max);
-  std::vector<protocol::SignedStatement> newest;
-  for (auto& [from, statement] : good) newest.push_back(std::move(statement));
-  return newest;
-}
-
 }  // namespace gleaner::service

@@ -20,10 +20,4 @@ struct TakenKeys {
 [[nodiscard]] Result<TakenKeys> take_keys(io::Files& files, const ProjectDirectory& project,
                                           const io::Path& from, Timestamp now);
 
-// The certificates in keys/former that still hold, newest first, at most as many as a document may carry.
-[[nodiscard]] std::vector<protocol::SignedStatement> read_former_certificates(io::Files& files,
-                                                                              const ProjectDirectory& project,
-                                                                              const Bytes& root_key,
-                                                                              Timestamp now);
-
 }  // namespace gleaner::service

@@ -7,33 +7,16 @@
 
 #include "server/policy/project/life_cycle.h"
 #include "server/service/damage.h"
-#include "server/service/describe.h"
-#include "server/service/dispatch.h"
+#include "server/service/dispatch_terms.h"
 #include "server/service/reviews.h"
+#include "server/service/stage_changes.h"
+#include "server/service/stage_waste.h"
 #include "server/service/trust.h"
 #include "server/service/waiting.h"
 #include "shared/base/failpoint.h"
 
 namespace gleaner::service {
 namespace {
-
-// Once for every batch and log: the log knows how far it was decided.
-void log_decisions(Transaction& tx, const Problem& problem, const policy::Changes& changes) {
-  if (problem.log) tx.effects.add(effect::SettleDecisions{problem.log});
-  if (tx.model.log) tx.effects.add(effect::SettleDecisions{tx.model.log});
-  if (!spdlog::should_log(spdlog::level::debug)) return;
-  for (const auto& decision : changes.decisions) {
-    tx.effects.add(
-        effect::LogLine{effect::LogLine::Level::debug,
-                        fmt::format("problem {} unit {} host {} {} [{}, {}): {}", problem.row.id.value,
-                                    decision.unit.value, decision.host.value, decision.kind,
-                                    decision.range.begin, decision.range.end, decision.reason)});
-  }
-}
-
-std::string items_text(std::int64_t count) {
-  return std::to_string(count) + (count == 1 ? " item" : " items");
-}
 
 // What people want to know after the stage object is gone.
 void keep_totals(Transaction& tx, Problem& problem) {
@@ -63,41 +46,6 @@ bool awaits_combining(const Problem& problem) {
 
 }  // namespace
 
-Status close_units(Transaction& tx, Problem& problem) {
-  for (const policy::Unit* unit : problem.stage->view().open_units()) {
-    policy::Unit closed = *unit;
-    closed.state = policy::UnitState::cancelled;
-    closed.closed = tx.now;
-    TRY(tx.store.put_unit(problem.row.id, problem.row.stage, closed));
-    close_unit(tx.model, unit->id, unit->host);
-  }
-  return {};
-}
-
-ManagerSetup manager_setup(const Model& model, const Problem& problem) {
-  const Application& application = model.applications.at(problem.row.application);
-  return {problem.row.id, application.row.archive, application.manifest.manager, problem.row.parameters,
-          problem.row.inputs};
-}
-
-Status store_stage(Transaction& tx, Problem& problem, const policy::Changes& changes) {
-  TRY(store_changes(tx.store, tx.model, problem, changes));
-  log_decisions(tx, problem, changes);
-  const auto set_aside = std::find_if(changes.decisions.begin(), changes.decisions.end(),
-                                      [](const auto& decision) { return decision.kind == "set-aside"; });
-  if (set_aside != changes.decisions.end()) {
-    problem.stage_row.set_aside = problem.stage->view().ledger().set_aside().ranges();
-    problem.row.message = items_text(problem.stage->view().ledger().set_aside().total()) +
-                          " set aside; of the last: " + set_aside->reason +
-                          " (see `gleaner-admin problem show`)";
-    tx.effects.warn(fmt::format("problem {}: {}", problem.row.id.value, problem.row.message));
-    TRY(tx.store.put_stage(problem.stage_row));
-    TRY(tx.store.update_problem(problem.row));
-  }
-  if (problem.stage->view().complete()) return advance(tx, problem.row.id);
-  return {};
-}
-
 Status advance(Transaction& tx, ProblemId id) {
   if (tx.model.upstream) return {};  // what comes next is the project's to plan
   const auto found = tx.model.problems.find(id);
@@ -123,6 +71,15 @@ Status advance(Transaction& tx, ProblemId id) {
     TRY(tx.store.update_problem(problem.row));
   }
   if (problem.row.state == protocol::ProblemState::combining) return start_combining(tx, problem);
+  return {};
+}
+
+Status advance_due(Transaction& tx) {
+  while (!tx.due.empty()) {
+    const ProblemId id = *tx.due.begin();
+    tx.due.erase(tx.due.begin());
+    TRY(advance(tx, id));
+  }
   return {};
 }
 

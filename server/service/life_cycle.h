@@ -22,13 +22,10 @@ struct CombinedStage {
   PlannedStage next;
 };
 
-[[nodiscard]] ManagerSetup manager_setup(const Model& model, const Problem& problem);
-// The rows for what a stage changed, and what follows: set-aside ranges, the end of the stage.
-[[nodiscard]] Status store_stage(Transaction& tx, Problem& problem, const policy::Changes& changes);
-// All open ones of its stage are over.
-[[nodiscard]] Status close_units(Transaction& tx, Problem& problem);
 // Starts the next planning or combining job, if one is due.
 [[nodiscard]] Status advance(Transaction& tx, ProblemId id);
+// Advances the problems that are due (Transaction::due). The writer ends each operation with it.
+[[nodiscard]] Status advance_due(Transaction& tx);
 [[nodiscard]] Status begin_stage(Transaction& tx, Problem& problem, PlannedStage planned);
 [[nodiscard]] Status finish_problem(Transaction& tx, Problem& problem, protocol::ProblemState state,
                                     const std::string& message);

@@ -19,9 +19,6 @@
 
 namespace gleaner::service {
 
-inline constexpr const char* manager_sandbox_off =
-    "off: I accept that managers read this server's keys and everybody's results";
-
 class ManagerSandbox {
  public:
   // Tries what this system permits: some tens of milliseconds. `processes` must outlive it.

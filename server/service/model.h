@@ -21,8 +21,9 @@
 #include "server/service/contribution.h"
 #include "server/service/decision_log.h"
 #include "server/service/host_index.h"
-#include "server/service/project_directory.h"
+#include "server/service/manager_setup.h"
 #include "server/service/saved_items.h"
+#include "server/service/settings.h"
 #include "server/service/upstream.h"
 #include "server/storage/store.h"
 #include "shared/base/id_table.h"
@@ -32,20 +33,15 @@
 
 namespace gleaner::service {
 
-// What the whole server is run with.
-struct Settings {
-  ProjectDirectory directory;
-  Configuration configuration;
-  HostId relay = {};  // as which host its parent knows it; 0: it is the project's server
-  Timestamp work_certificate_expires = Timestamp::max();  // never: a relay, which grants what it was granted
-};
-
 struct Application {
   storage::ApplicationRow row;
   bundle::Manifest manifest;
   std::string signer_name;
   Timestamp signer_expires;
 };
+
+// The code that `init` made.
+inline constexpr const char* default_code = "default";
 
 // Of a problem, in memory: some screens of what `problem show` tells.
 inline constexpr std::size_t recent_failures_max = 100;
@@ -165,9 +161,8 @@ inline constexpr const char* dispute_note = "they differ: another host is asked"
 // accepted, open units open. `files`: where at a start the log's size is looked up; else null.
 [[nodiscard]] Status restore_stage(const policy::RestoreEvent& stored, const Settings& settings,
                                    Timestamp now, Problem& problem, Model& model, io::Files* files = nullptr);
-// Reads everything. Problems that were planning or combining are found so (their jobs start again).
-[[nodiscard]] Result<Model> load_model(storage::Store& store, io::Files& files, const Settings& settings,
-                                       Timestamp now);
+// Relays that are known get leases of the stage. At a start, once the hosts are read.
+void admit_relays(const Model& model, policy::RecordedStage& stage, Timestamp now);
 // The project knows of the host, or that it changed. REQUIRES: the codes are read.
 void tell_project(Model& model, const storage::HostRow& row);
 // NAME, its newest version, or NAME@VERSION; null: it is not here.
@@ -177,6 +172,7 @@ void tell_project(Model& model, const storage::HostRow& row);
 // A host holds it from now on, or no more: the unit's, the host's and the problem's part of that.
 void open_unit(Model& model, UnitId unit, HostId host, ProblemId problem);
 void close_unit(Model& model, UnitId unit, HostId host);
+[[nodiscard]] ManagerSetup manager_setup(const Model& model, const Problem& problem);
 // Stores what a stage changed, in the writer's transaction.
 [[nodiscard]] Status store_changes(storage::Store& store, Model& model, Problem& problem,
                                    const policy::Changes& changes);

@@ -8,7 +8,6 @@
 
 #include "server/policy/certificates.h"
 #include "server/service/certified.h"
-#include "server/service/codes.h"
 #include "server/service/copies.h"
 #include "server/service/describe.h"
 #include "server/service/error_groups.h"

@@ -2,6 +2,8 @@
 
 #include "server/service/damage.h"
 #include "server/service/jobs.h"
+#include "server/service/life_cycle.h"
+#include "server/service/lost_blobs.h"
 #include "server/service/stored_segments.h"
 #include "shared/base/limits.h"
 #include "shared/protocol/segment.h"

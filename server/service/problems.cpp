@@ -13,6 +13,7 @@
 #include "server/service/certified.h"
 #include "server/service/describe.h"
 #include "server/service/dispatch.h"
+#include "server/service/dispatch_terms.h"
 #include "server/service/failures.h"
 #include "server/service/life_cycle.h"
 #include "server/service/upstream_quiet.h"

@@ -98,4 +98,10 @@ struct InitReport {
 [[nodiscard]] protocol::JoinCode join_code(const Configuration& configuration, const Bytes& root_key,
                                            const Bytes& enrolment_secret, int port);
 
+// The certificates in keys/former that still hold, newest first, at most as many as a document may carry.
+[[nodiscard]] std::vector<protocol::SignedStatement> read_former_certificates(io::Files& files,
+                                                                              const ProjectDirectory& project,
+                                                                              const Bytes& root_key,
+                                                                              Timestamp now);
+
 }  // namespace gleaner::service

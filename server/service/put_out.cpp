@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <sstream>
 
-#include "server/service/reports.h"
-#include "server/service/subtree.h"
 #include "shared/base/limits.h"
 
 namespace gleaner::service {
@@ -28,11 +26,6 @@ bool erase(std::map<HostId, std::set<HostId>>& all, HostId relay, HostId host) {
   if (found == all.end() || found->second.erase(host) == 0) return false;
   if (found->second.empty()) all.erase(found);
   return true;
-}
-
-bool awaited(const Model& model, HostId host) {
-  return std::any_of(model.put_out.begin(), model.put_out.end(),
-                     [host](const auto& entry) { return entry.second.contains(host); });
 }
 
 }  // namespace
@@ -76,23 +69,6 @@ std::optional<std::vector<HostId>> put_out_under(const Model& model, HostId rela
   std::vector<HostId> hosts(found->second.begin(), found->second.end());
   if (hosts.size() > limits::put_out_per_reply_max) hosts.resize(limits::put_out_per_reply_max);
   return hosts;
-}
-
-Status take_put_out(Transaction& tx, const std::vector<HostId>& hosts, std::vector<HostId>& gone) {
-  for (const HostId id : hosts) {
-    const auto found = tx.model.hosts.find(id);
-    if (found != tx.model.hosts.end() && found->second.row.state == protocol::HostState::active) {
-      Host& host = found->second;
-      TRY(note_put_out(tx, id));
-      host.row.state_reason = "the project's administrator put it out";
-      TRY(end_host(tx, host, protocol::HostState::left, "the project serves the host no more"));
-      tx.effects.info(fmt::format("host {} ({}): {}", id.value, host.row.name, host.row.state_reason));
-    }
-    if (awaited(tx.model, id)) continue;
-    TRY(note_departure(tx, id));
-    gone.push_back(id);
-  }
-  return {};
 }
 
 }  // namespace gleaner::service

@@ -23,9 +23,4 @@ namespace gleaner::service {
 
 // For a reply to the relay, as many as it takes; absent: there is nobody.
 [[nodiscard]] std::optional<std::vector<HostId>> put_out_under(const Model& model, HostId relay);
-// The parent said it of them. `gone`: those that are here no more, of whom the parent is to hear that
-// (Subtree::departed()); of the others a relay under this one is to say it first.
-[[nodiscard]] Status take_put_out(Transaction& tx, const std::vector<HostId>& hosts,
-                                  std::vector<HostId>& gone);
-
 }  // namespace gleaner::service

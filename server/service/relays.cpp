@@ -6,9 +6,12 @@
 
 #include "server/service/admission.h"
 #include "server/service/ban_registry.h"
+#include "server/service/departures.h"
+#include "server/service/end_host.h"
 #include "server/service/joined.h"
 #include "server/service/put_out.h"
 #include "server/service/relay_certificates.h"
+#include "server/service/relay_rights.h"
 #include "server/service/reports.h"
 #include "shared/base/limits.h"
 #include "shared/crypto/statements.h"
@@ -28,31 +31,6 @@ Error forbidden(std::string why) {
 std::string named(const storage::HostRow& row) {
   return fmt::format("the relay {} (host {})", row.name, row.id.value);
 }
-
-const Host* active_relay(const Model& model, HostId id) {
-  const auto found = model.hosts.find(id);
-  const bool good = found != model.hosts.end() && found->second.row.children > 0 &&
-                    found->second.row.state == protocol::HostState::active;
-  return good ? &found->second : nullptr;
-}
-
-}  // namespace
-
-bool is_under(const Model& model, HostId host, HostId relay) {
-  const auto above = model.index.relays().above(host);
-  return std::find(above.begin(), above.end(), relay) != above.end();
-}
-
-Result<const Host*> relay_of(const Model& model, HostId asker, HostId relay) {
-  if (active_relay(model, asker) == nullptr)
-    return forbidden(
-        "this host is not a relay: an administrator allows one with `gleaner-admin relay allow`");
-  const Host* const found = active_relay(model, relay);
-  if (found != nullptr && (relay == asker || is_under(model, relay, asker))) return found;
-  return forbidden(fmt::format("host {} is not this relay, nor a relay under it", relay.value));
-}
-
-namespace {
 
 // Whether `known` (null: a new host) fits under the relay and all that are above that.
 Status check_place(const Model& model, const Host& relay, const Host* known) {

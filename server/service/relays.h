@@ -3,7 +3,7 @@
 // it delivers comes through its relay, which cannot take a host that did not just ask to be there. A host
 // that is known by its key and machine stays the same host with its record, whichever way it joins.
 //
-// A relay that leaves or is put out takes those under it with it (reports.h). A relay itself passes on what
+// A relay that leaves or is put out takes those under it with it (end_host.h). A relay itself passes on what
 // it is asked of those under it (subtree.h). Thread-safe.
 #pragma once
 
@@ -13,13 +13,10 @@
 
 #include "server/service/codes.h"
 #include "server/service/enrolment.h"
+#include "server/service/revocations.h"
 #include "server/service/subtree.h"
 
 namespace gleaner::service {
-
-[[nodiscard]] bool is_under(const Model& model, HostId host, HostId relay);
-// The relay of whom `asker` speaks: itself, or one under it. forbidden: it may not.
-[[nodiscard]] Result<const Host*> relay_of(const Model& model, HostId asker, HostId relay);
 
 class Relays {
  public:

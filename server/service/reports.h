@@ -1,4 +1,4 @@
-// What hosts say of the units they hold: reports, saved items, good-byes. Writer thread only.
+// What hosts say of the units they hold: reports, saved items. Writer thread only.
 #pragma once
 
 #include <string>
@@ -26,13 +26,4 @@ void keep_saved(Transaction& tx, const Host& host, std::vector<protocol::SavedIt
 // Of what this relay has units of; absent: it is none.
 [[nodiscard]] std::optional<std::vector<protocol::StageNews>> stages_for(const Transaction& tx,
                                                                          const Host& host);
-// Its units are given back, whoever has it now.
-[[nodiscard]] Status give_back_all(Transaction& tx, Host& host, const std::string& reason);
-// It left, or was revoked: its units are given back, its token is worth nothing. Hosts under it have left,
-// too: each may join again, directly or through another relay.
-[[nodiscard]] Status end_host(Transaction& tx, Host& host, protocol::HostState state,
-                              const std::string& reason);
-// Those under it have left; `why`: "has left". It stays.
-[[nodiscard]] Status end_hosts_under(Transaction& tx, const Host& relay, const std::string& why);
-
 }  // namespace gleaner::service

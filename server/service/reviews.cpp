@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "server/policy/journal/verdicts.h"
-#include "server/service/life_cycle.h"
 #include "server/service/trust.h"
 #include "server/service/waiting.h"
 
@@ -219,14 +218,16 @@ Status settle_review(Transaction& tx, const effect::Review& job,
     }
     tx.effects.add(effect::LogLine{effect::LogLine::Level::error,
                                    fmt::format("problem {}: {}", job.problem.value, what)});
-    return advance(tx, job.problem);
+    tx.due.insert(job.problem);
+    return {};
   }
   if (problem.unreviewed.empty()) TRY(goes_on(tx, problem));
   for (const auto& finding : *findings) {
     TRY(settle_finding(tx, problem, finding, job.terms, job.disputed_before));
     if (!problem.stage) return {};
   }
-  return advance(tx, job.problem);
+  tx.due.insert(job.problem);
+  return {};
 }
 
 }  // namespace gleaner::service

@@ -144,7 +144,7 @@ Status Service::start() {
   ban_registry_.set(std::make_shared<const BanTable>(kernel_.writer().model()));
   kernel_.writer().start([this](std::vector<Effect> effects) { jobs_.perform(std::move(effects)); },
                          [this](std::vector<Writer::Answer> answers) { kernel_.answer(std::move(answers)); },
-                         resume_problems);
+                         resume_problems, advance_due);
   kernel_.writer().submit_surely(stop_revoked);
   subtree_.tell();
   return {};

@@ -25,6 +25,7 @@
 #include "server/service/previews.h"
 #include "server/service/problems.h"
 #include "server/service/relays.h"
+#include "server/service/revocation_watch.h"
 #include "server/service/revocations.h"
 #include "server/service/scrub.h"
 #include "server/service/stages.h"

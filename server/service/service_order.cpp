@@ -10,7 +10,9 @@
 #include "server/policy/relay/service_order.h"
 #include "server/service/describe.h"
 #include "server/service/dispatch.h"
+#include "server/service/dispatch_terms.h"
 #include "server/service/reports.h"
+#include "server/service/upstream_model.h"
 
 namespace gleaner::service {
 namespace {

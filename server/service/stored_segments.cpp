@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "server/service/damage.h"
+#include "server/service/lost_blobs.h"
 #include "shared/base/limits.h"
 #include "shared/crypto/keys.h"
 #include "shared/protocol/segment.h"

@@ -7,6 +7,7 @@
 
 #include "server/service/effects.h"
 #include "server/service/kernel.h"
+#include "server/service/lost_blobs.h"
 #include "shared/contract/manager_session.h"
 
 namespace gleaner::service {

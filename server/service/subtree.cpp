@@ -7,40 +7,18 @@
 #include <utility>
 
 #include "server/service/admission.h"
-#include "server/service/codes.h"
 #include "server/service/copies.h"
+#include "server/service/departures.h"
+#include "server/service/end_host.h"
 #include "server/service/enrolment_proof.h"
 #include "server/service/joined.h"
-#include "server/service/relays.h"
-#include "server/service/reports.h"
+#include "server/service/relay_rights.h"
 #include "server/service/tokens.h"
 #include "shared/crypto/keys.h"
 #include "shared/protocol/codec.h"
 
 namespace gleaner::service {
 namespace {
-
-// The stored value that has the numbers of hosts that left, apart by spaces.
-constexpr const char* departures = "departures";
-
-Result<std::set<HostId>> stored_departures(storage::Store& store) {
-  TRY_ASSIGN(const auto text, store.get_value(departures));
-  std::set<HostId> hosts;
-  std::istringstream numbers(text.value_or(""));
-  for (std::int64_t number = 0; numbers >> number;) hosts.insert(HostId{number});
-  return hosts;
-}
-
-Status store_departures(storage::Store& store, const std::set<HostId>& hosts) {
-  std::string text;
-  for (const HostId host : hosts) text += std::to_string(host.value) + " ";
-  return store.set_value(departures, text);
-}
-
-Status forget_departure(Transaction& tx, HostId host) {
-  TRY_ASSIGN(auto hosts, stored_departures(tx.store));
-  return hosts.erase(host) > 0 ? store_departures(tx.store, hosts) : Status{};
-}
 
 // untrusted: the host joined with this proof before. That one is older than another, the project knows, which
 // takes the same from a relay again.
@@ -120,13 +98,6 @@ Status store_admitted(Transaction& tx, const Admitted& host) {
 }
 
 }  // namespace
-
-Status note_departure(Transaction& tx, HostId host) {
-  if (tx.settings.relay == HostId{}) return {};
-  TRY_ASSIGN(auto hosts, stored_departures(tx.store));
-  hosts.insert(host);
-  return store_departures(tx.store, hosts);
-}
 
 Subtree::Subtree(Kernel& kernel, const ProjectSecrets& secrets)
     : kernel_(kernel),

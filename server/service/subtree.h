@@ -18,10 +18,6 @@
 
 namespace gleaner::service {
 
-// A host that is no more under this relay: its parent is still to hear it. At the server: nothing. Writer
-// thread, in a transaction.
-[[nodiscard]] Status note_departure(Transaction& tx, HostId host);
-
 class Subtree {
  public:
   Subtree(Kernel& kernel, const ProjectSecrets& secrets);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "server/policy/calendar.h"
+#include "server/service/contribution_days.h"
 #include "server/service/dispatch.h"
 #include "server/service/life_cycle.h"
 #include "shared/base/failpoint.h"

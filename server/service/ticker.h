@@ -13,6 +13,7 @@
 #include "server/service/audit.h"
 #include "server/service/kernel.h"
 #include "server/service/problems.h"
+#include "server/service/revocation_watch.h"
 #include "server/service/revocations.h"
 #include "server/service/scrub.h"
 #include "server/service/subtree.h"

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 
 #include "server/service/effects.h"
 #include "server/service/model.h"
@@ -20,6 +21,7 @@ struct Transaction {
   Timestamp now;
   // How long the calendar has been believed: what expires for good needs it (policy/calendar.h).
   Duration calendar_agreed = {};
+  std::set<ProblemId> due = {};  // their next step may be due: they are advanced before the operation ends
 };
 
 // An error poisons the whole batch of operations: return one only for failures of the store; a refused

@@ -9,16 +9,12 @@
 #include <unordered_map>
 #include <utility>
 
-#include "server/service/dispatch.h"
-#include "server/service/life_cycle.h"
+#include "server/service/dispatch_terms.h"
+#include "server/service/stage_changes.h"
 #include "shared/crypto/keys.h"
 
 namespace gleaner::service {
 namespace {
-
-std::string items_text(std::int64_t count) {
-  return std::to_string(count) + (count == 1 ? " item" : " items");
-}
 
 // Where those who are here are too few parties for a verdict of the problem's: says so. Else empty.
 std::string missing_parties(const Model& model, const Problem& problem, const std::vector<HostId>& here,

@@ -1,4 +1,5 @@
 #include "server/service/uploads.h"
+#include "server/service/dispatch_terms.h"
 
 #include <algorithm>
 

@@ -14,14 +14,11 @@
 #include "server/policy/dispatch/terms.h"
 #include "server/policy/relay/relay.h"
 #include "server/policy/relay/service_order.h"
+#include "server/service/settings.h"
 #include "server/storage/store.h"
 #include "shared/protocol/messages.h"
 
 namespace gleaner::service {
-
-struct Host;
-struct Model;
-struct Settings;
 
 // What is answered to a result is found by this: what its Delivery says of it.
 using ResultName = std::tuple<HostId, UnitId, std::int64_t, std::int64_t, std::string>;
@@ -92,9 +89,6 @@ void owe(Upstream& upstream, storage::DeliveryRow row);
 [[nodiscard]] bool is_full(const Upstream& upstream, const Settings& settings);
 // Nothing of it stays here. REQUIRES: nothing is owed of it. Its stage may still be there.
 void forget(Upstream& upstream, ProblemId problem);
-// Of its stages, which must have their accepted items and units. `hour_ago`: what was answered since is
-// passed to its hosts again.
-[[nodiscard]] Status load_upstream(storage::Store& store, Model& model, Timestamp hour_ago);
 // Of that stage: what its parent leases to it now, for restoring the stage.
 [[nodiscard]] Result<std::vector<Range>> leased_ranges(storage::Store& store, const storage::StageRow& row);
 
@@ -105,8 +99,6 @@ void forget(Upstream& upstream, ProblemId problem);
 [[nodiscard]] std::vector<ProblemId> problems_that_wait(const Upstream& upstream);
 // A host asked, for slots that are idle, and found nothing.
 void note_missed(Upstream& upstream);
-// Benchmarks of all slots of a host, or of all hosts under a relay, as it said.
-[[nodiscard]] double performance_of(const Model& model, const Host& host);
 void note_offer(Upstream& upstream, HostId host, const protocol::WorkRequest& request, Timestamp now);
 
 }  // namespace gleaner::service

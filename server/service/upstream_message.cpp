@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "server/service/upstream_failures.h"
+#include "server/service/upstream_model.h"
 #include "shared/base/limits.h"
 #include "shared/protocol/codec.h"
 #include "shared/protocol/text.h"

@@ -9,7 +9,9 @@
 #include <utility>
 
 #include "server/service/dispatch.h"
+#include "server/service/dispatch_terms.h"
 #include "server/service/life_cycle.h"
+#include "server/service/stage_changes.h"
 #include "server/service/upstream_message.h"
 #include "server/service/upstream_results.h"
 #include "server/service/upstream_stage.h"

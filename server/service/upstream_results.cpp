@@ -8,6 +8,7 @@
 
 #include "server/service/life_cycle.h"
 #include "server/service/reports.h"
+#include "server/service/stage_changes.h"
 #include "server/service/trust.h"
 #include "shared/base/limits.h"
 #include "shared/protocol/codec.h"
@@ -20,20 +21,6 @@ namespace {
 // this often, after 3, 12 and 48 seconds. A host that took none of them brings the result once more.
 constexpr int told_times = 4;
 constexpr Duration told_again = std::chrono::seconds{3};
-
-// What its host signed of it, if that is of this result. Whose signature it is, is looked at on the pool.
-Result<protocol::Delivery> read_delivery(const protocol::CommitRequest& request) {
-  const auto refusal = [](const char* why) { return Error{ErrorKind::invalid, why}; };
-  if (!request.delivery) return refusal("a relay takes only what its host signed");
-  if (request.delivery->type != protocol::StatementType::delivery)
-    return refusal("its delivery is another kind of statement");
-  const auto delivery = protocol::decode<protocol::Delivery>(request.delivery->payload);
-  if (!delivery.ok()) return delivery.error().within("its delivery cannot be read");
-  if (delivery->range != request.range || delivery->digest != request.digest ||
-      delivery->bytes != request.bytes)
-    return refusal("its delivery is of another result");
-  return delivery;
-}
 
 // Says once that it holds no more results, and once that it does again.
 void note_room(Transaction& tx) {
@@ -180,6 +167,7 @@ Result<CommitPlace> find_leased_place(Transaction& tx, HostId host_id, protocol:
   };
   const auto host = tx.model.hosts.find(host_id);
   if (host == tx.model.hosts.end()) return refused("this host is not known");
+  if (!prepared.request.delivery) return refused("a relay takes only what its host signed");
   const auto delivery = read_delivery(prepared.request);
   if (!delivery.ok()) return refused(delivery.error().message);
   if (host->second.row.children == 0) {

@@ -3,7 +3,8 @@
 // cannot pass on; then it answers nothing, and the host keeps it. Writer thread only.
 #pragma once
 
-#include "server/service/accept.h"
+#include "server/service/prepared_commit.h"
+#include "server/service/transaction.h"
 #include "server/service/work_outcome.h"
 
 namespace gleaner::service {

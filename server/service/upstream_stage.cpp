@@ -6,6 +6,7 @@
 
 #include "server/service/dispatch.h"
 #include "server/service/life_cycle.h"
+#include "server/service/stage_changes.h"
 #include "shared/protocol/codec.h"
 
 namespace gleaner::service {

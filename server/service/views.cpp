@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "server/console/item_cells.h"
+#include "server/service/contribution_days.h"
 #include "server/service/describe.h"
 #include "server/service/error_groups.h"
 

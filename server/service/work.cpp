@@ -8,7 +8,9 @@
 #include "server/service/copies.h"
 #include "server/service/dispatch.h"
 #include "server/service/failures.h"
+#include "server/service/life_cycle.h"
 #include "server/service/put_out.h"
+#include "server/service/relay_rights.h"
 #include "server/service/relays.h"
 #include "server/service/reports.h"
 #include "server/service/service_order.h"
@@ -97,6 +99,7 @@ Status decide_work(Transaction& tx, HostId id, const protocol::WorkRequest& requ
     TRY(give_back_unknown(tx, host, request));
   if (heard != policy::Heard::copy) {
     TRY(take_reports(tx, id, request.units, outcome.reply.units));
+    TRY(advance_due(tx));  // a stage that these results complete may want checks, which this host may make
     TRY(hand_out(tx, host, request, outcome));
   }
   outcome.reply.instance = order_of(heard);

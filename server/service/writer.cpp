@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "server/service/load_model.h"
 #include "shared/base/failpoint.h"
 #include "shared/base/thread_name.h"
 
@@ -20,10 +21,11 @@ Writer::~Writer() {
   stop();
 }
 
-void Writer::start(Perform perform, Deliver deliver, Operation resume) {
+void Writer::start(Perform perform, Deliver deliver, Operation resume, Operation settle) {
   perform_ = std::move(perform);
   deliver_ = std::move(deliver);
   resume_ = std::move(resume);
+  settle_ = std::move(settle);
   thread_ = std::thread([this] { run(); });
 }
 
@@ -102,19 +104,19 @@ Status Writer::reload() {
   return {};
 }
 
+Status Writer::operate(const Operation& operation, Effects& effects) {
+  Transaction tx{store_, model_, effects, settings_, clock_.now(), calendar_.agreed()};
+  TRY(operation(tx));
+  return tx.due.empty() ? Status{} : settle_(tx);
+}
+
 Status Writer::transact(const std::deque<Entry>& batch, Effects& effects, Duration& commit) {
   if (stale_) TRY(reload());
   calendar_.look(clock_.now(), clock_.steady());
   Status status = store_.begin();
-  if (status.ok() && fresh_) {
-    Transaction tx{store_, model_, effects, settings_, clock_.now(), calendar_.agreed()};
-    status = resume_(tx);
-  }
-  for (const auto& entry : batch) {
-    if (!status.ok()) break;
-    Transaction tx{store_, model_, effects, settings_, clock_.now(), calendar_.agreed()};
-    status = entry.operation(tx);
-  }
+  if (status.ok() && fresh_) status = operate(resume_, effects);
+  for (const auto& entry : batch)
+    if (status.ok()) status = operate(entry.operation, effects);
   if (status.ok()) {
     const SteadyTime before = clock_.steady();
     status = store_.commit();

@@ -50,8 +50,9 @@ class Writer {
 
   Writer(storage::Store& store, const Settings& settings, io::Files& files, Clock& clock);
   ~Writer();  // stop()
-  // `resume`: begins every transaction that is the first after the model was read back.
-  void start(Perform perform, Deliver deliver, Operation resume);
+  // `resume`: begins every transaction that is the first after the model was read back. `settle`: ends every
+  // operation that left something due (Transaction::due).
+  void start(Perform perform, Deliver deliver, Operation resume, Operation settle);
   // When stopping it is completed with unavailable, and answered, at once.
   void submit(Operation operation, Completion completion);
   // What must not be lost (a job of the pool is over): when its transaction fails, it is tried again with the
@@ -77,6 +78,7 @@ class Writer {
   };
   void run();
   void run_batch(std::deque<Entry> batch);
+  [[nodiscard]] Status operate(const Operation& operation, Effects& effects);
   [[nodiscard]] Status transact(const std::deque<Entry>& batch, Effects& effects, Duration& commit);
   void note(const std::deque<Entry>& batch, const Status& status, Duration commit);
 
@@ -86,7 +88,7 @@ class Writer {
   Clock& clock_;
   Perform perform_;
   Deliver deliver_;
-  Operation resume_;
+  Operation resume_, settle_;
   policy::Calendar calendar_;     // writer thread
   Repeats refused_, unreadable_;  // the same
   Model model_;                   // writer thread only, once started

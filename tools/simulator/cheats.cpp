@@ -6,7 +6,7 @@
 #include <array>
 
 #include "shared/base/random.h"
-#include "tools/simulator/grid.h"
+#include "tools/simulator/simulated_host.h"
 
 namespace gleaner::simulator {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "tools/simulator/grid.h"
+#include "tools/simulator/simulated_host.h"
 
 namespace gleaner::simulator {
 namespace {

@@ -5,7 +5,7 @@
 #include <limits>
 #include <map>
 
-#include "tools/simulator/grid.h"
+#include "tools/simulator/simulated_host.h"
 
 namespace gleaner::simulator {
 namespace {

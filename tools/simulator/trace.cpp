@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tools/simulator/grid.h"
+#include "tools/simulator/simulated_host.h"
 #include "tools/simulator/outages.h"
 #include "tools/simulator/population.h"
 

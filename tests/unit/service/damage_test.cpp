@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "server/service/lost_blobs.h"
 #include "server/service/reviews.h"
 #include "shared/crypto/keys.h"
 #include "shared/protocol/codec.h"

@@ -7,6 +7,7 @@
 #include <memory>
 #include <thread>
 
+#include "server/service/departures.h"
 #include "server/service/joined.h"
 #include "server/service/life_cycle.h"
 #include "server/service/put_out.h"

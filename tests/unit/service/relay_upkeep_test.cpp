@@ -1,5 +1,7 @@
 // What a relay does besides: failures go up, what is over goes from its disk, results have a cap, people are
 // told.
+#include "server/service/departures.h"
+#include "server/service/stage_changes.h"
 #include "server/service/upstream_quiet.h"
 
 #include "tests/unit/service/relay_tree.h"

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "server/service/life_cycle.h"
 #include "server/service/service.h"
 #include "tests/catch.h"
 #include "tests/unit/io/temporary_directory.h"

@@ -32,7 +32,7 @@ struct Bench {
         [](std::vector<Writer::Answer> answers) {
           for (const auto& answer : answers) answer();
         },
-        [](Transaction&) { return Status{}; });
+        [](Transaction&) { return Status{}; }, [](Transaction&) { return Status{}; });
   }
   ~Bench() { writer.stop(); }
   void note(const std::string& text) {
