@@ -261,7 +261,7 @@ class Sandbox(unittest.TestCase):
                 os._exit(0)
             while True: time.sleep(0.1)
             """
-        for how in ("quit", "kill"):
+        for how in ("quit", "kill", "kill in a pause"):
             with Grid() as grid:
                 grid.start_server()
                 grid.add_application(hostile(grid, "clinger", attack))
@@ -275,6 +275,9 @@ class Sandbox(unittest.TestCase):
                     grid.control("victim", "quit")
                     grid.processes["victim"].wait(timeout=60)
                 else:
+                    if how == "kill in a pause":
+                        grid.control("victim", "pause", "1h")
+                        time.sleep(2)
                     grid.kill("victim")
                 grid.wait_until("all to be gone", lambda: not any(self.runs(pid) for pid in pids), 15)
 

@@ -37,8 +37,10 @@ bool is_orphan() {
   return ::poll(&heard, 1, 0) > 0 && (heard.revents & (POLLERR | POLLHUP)) != 0;
 }
 
+// bubblewrap's, with a file system of its own: nothing in it outlives its process 1, which this one began as.
 bool has_own_namespace() {
-  return ::getpid() == 1;  // bubblewrap's: with a file system of its own, and nothing in it outlives this
+  static const bool own = ::getpid() == 1;
+  return own;
 }
 
 // A change of user or of capabilities forgets the tie: tied again at once, and who died in between is
@@ -58,6 +60,36 @@ void become_user(long user) {
   if (::setuid(0) == 0) {
     say("the superuser's rights were not lost");
     ::_exit(exit_cannot_confine);
+  }
+}
+
+// What was needed for the file system and to become another user.
+void drop_capabilities() {
+  ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct none[2] = {};
+  if (::syscall(SYS_capset, &header, none) != 0) give_up("cannot give up capabilities");
+}
+
+// The system ends no process of another user with its parent (signal(7)), and the supervisor, which would
+// notice, stands still in a pause. So process 1 stays bubblewrap's user, without rights, and its end is the
+// namespace's. Returns in its child.
+void leave_process_1() {
+  tie_to_parent();
+  const pid_t child = ::fork();
+  if (child < 0) give_up("cannot start a process");
+  if (child == 0) return;
+  drop_capabilities();
+  ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  const int null = ::open("/dev/null", O_RDWR);
+  ::dup2(null, STDIN_FILENO);
+  ::dup2(null, STDOUT_FILENO);
+  ::syscall(SYS_close_range, 3U, ~0U, 0);
+  while (true) {
+    int status = 0;
+    const pid_t dead = ::waitpid(-1, &status, 0);
+    if (dead == child) ::_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+    if (dead < 0 && errno != EINTR) ::_exit(exit_cannot_confine);
   }
 }
 
@@ -90,14 +122,6 @@ void enter_scratch(const Options& options, int given) {
       give_up("cannot lay the checkpoint out");
   ::close(given);
   ::close(copy);
-}
-
-// What was needed for the file system and to become another user.
-void drop_capabilities() {
-  ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-  __user_cap_data_struct none[2] = {};
-  if (::syscall(SYS_capset, &header, none) != 0) give_up("cannot give up capabilities");
 }
 
 void limit(__rlimit_resource_t resource, long value) {
@@ -254,6 +278,7 @@ void reap(pid_t program) {
 
 void supervise(const Options& options) {
   const int given = options.scratch > 0 ? make_scratch(options) : -1;
+  if (options.user > 0 && has_own_namespace()) leave_process_1();
   if (options.user > 0) become_user(options.user);
   drop_capabilities();
   if (options.scratch > 0) enter_scratch(options, given);
