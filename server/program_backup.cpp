@@ -8,7 +8,7 @@
 #include "server/program_move_blobs.h"
 #include "server/program_owner.h"
 #include "server/program_run.h"
-#include "server/service/project_directory.h"
+#include "server/service/core/project_directory.h"
 #include "server/storage/move_blobs.h"
 #include "server/storage/object_inventory.h"
 #include "shared/json/text.h"

@@ -1,9 +1,10 @@
-// `gleaner-server backup` and `restore`: service/backup.h for people and scripts. Blocks until all is copied.
+// `gleaner-server backup` and `restore`: service/upkeep/backup.h for people and scripts. Blocks until all is
+// copied.
 #pragma once
 
 #include "server/program_check.h"
-#include "server/service/backup.h"
-#include "server/service/configuration.h"
+#include "server/service/core/configuration.h"
+#include "server/service/upkeep/backup.h"
 
 namespace gleaner::server {
 

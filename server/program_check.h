@@ -1,7 +1,7 @@
-// `gleaner-server check`: service/check.h for people and scripts. Blocks until all is read.
+// `gleaner-server check`: service/upkeep/check.h for people and scripts. Blocks until all is read.
 #pragma once
 
-#include "server/service/check.h"
+#include "server/service/upkeep/check.h"
 
 namespace gleaner::server {
 

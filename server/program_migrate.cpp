@@ -7,7 +7,7 @@
 
 #include "server/program_bar.h"
 #include "server/program_owner.h"
-#include "server/service/acts.h"
+#include "server/service/core/acts.h"
 #include "server/storage/move_store.h"
 #include "server/storage/open_store.h"
 #include "shared/json/text.h"

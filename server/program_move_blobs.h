@@ -4,7 +4,7 @@
 #include <string>
 
 #include "server/program_migrate.h"
-#include "server/service/configuration.h"
+#include "server/service/core/configuration.h"
 #include "server/storage/open_blobs.h"
 #include "shared/io/files.h"
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "server/service/configuration.h"
+#include "server/service/core/configuration.h"
 #include "server/storage/store.h"
 #include "shared/base/result.h"
 #include "shared/io/files.h"

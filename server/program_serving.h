@@ -7,7 +7,7 @@
 
 #include "server/http/router.h"
 #include "server/http/server.h"
-#include "server/service/project_directory.h"
+#include "server/service/core/project_directory.h"
 
 namespace gleaner::server {
 

@@ -5,7 +5,7 @@
 
 #include "server/http/server.h"
 #include "server/link/listener.h"
-#include "server/service/kernel.h"
+#include "server/service/core/kernel.h"
 
 namespace gleaner::backend {
 

@@ -11,7 +11,7 @@
 
 #include "server/front/depot.h"
 #include "server/link/messages.h"
-#include "server/service/segment_check.h"
+#include "server/service/work/segment_check.h"
 #include "shared/base/thread_pool.h"
 
 namespace gleaner::front {

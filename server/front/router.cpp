@@ -5,7 +5,7 @@
 
 #include "server/http/placed.h"
 #include "server/http/transfer.h"
-#include "server/service/round.h"
+#include "server/service/core/round.h"
 #include "shared/base/limits.h"
 #include "shared/crypto/keys.h"
 #include "shared/protocol/codec.h"

@@ -11,7 +11,7 @@
 #include "server/front/checker.h"
 #include "server/front/visitors.h"
 #include "server/http/figures.h"
-#include "server/service/load.h"
+#include "server/service/core/load.h"
 
 namespace gleaner::front {
 

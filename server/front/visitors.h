@@ -7,7 +7,7 @@
 #include <optional>
 #include <unordered_map>
 
-#include "server/service/load.h"
+#include "server/service/core/load.h"
 #include "shared/base/clock.h"
 #include "shared/base/encoding.h"
 

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "server/http/server.h"
-#include "server/service/views.h"
+#include "server/service/operator/views.h"
 
 namespace gleaner::http {
 

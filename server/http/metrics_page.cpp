@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-#include "server/service/model.h"
+#include "server/service/core/model.h"
 #include "shared/base/limits.h"
 
 namespace gleaner::http {

@@ -7,7 +7,7 @@
 
 #include "server/http/figures.h"
 #include "server/metrics/exposition.h"
-#include "server/service/vitals.h"
+#include "server/service/upkeep/vitals.h"
 
 namespace gleaner::http {
 

@@ -1,5 +1,5 @@
-// A request that has a place among those under way (service/load.h), and what answers it and gives the place
-// back.
+// A request that has a place among those under way (service/core/load.h), and what answers it and gives the
+// place back.
 #pragma once
 
 #include <memory>
@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "server/http/responses.h"
-#include "server/service/load.h"
+#include "server/service/core/load.h"
 
 namespace gleaner::http {
 

@@ -16,7 +16,7 @@
 namespace gleaner::http {
 
 [[nodiscard]] Response error_response(const Error& error);
-// The same for who finds no place (service/load.h): in 5 to 20 s, so that few of them come at a time.
+// The same for who finds no place (service/core/load.h): in 5 to 20 s, so that few of them come at a time.
 [[nodiscard]] Response busy_response(const Error& error);
 [[nodiscard]] Response json_response(std::string body);
 [[nodiscard]] Response text_response(std::string body);

@@ -224,34 +224,32 @@ void Router::one_problem(const AdminCall& call, ProblemId id) {
 }
 
 void Router::host_admin_operation(const AdminCall& call) {
-  if (call.is("GET", 3))
-    return service_.enrolment().hosts(answer<std::vector<protocol::HostInfo>>(call.reply));
+  if (call.is("GET", 3)) return service_.hosts().list(answer<std::vector<protocol::HostInfo>>(call.reply));
   const auto id = parse_number(call.which());
   if (id && call.is("GET", 4))
-    return service_.enrolment().host(HostId{*id}, answer<protocol::HostInfo>(call.reply));
+    return service_.hosts().show(HostId{*id}, answer<protocol::HostInfo>(call.reply));
   if (!id) return call.unknown();
-  service::Enrolment& enrolment = service_.enrolment();
+  service::HostAdministration& hosts = service_.hosts();
   if (call.is("GET", "units")) {
     const auto count = asked_count(call.request, units_default);
     if (!count) return call.reply(error_response({ErrorKind::invalid, "count: expected a whole number"}));
     return service_.views().host_units(HostId{*id}, *count,
                                        answer<std::vector<protocol::UnitInfo>>(call.reply));
   }
-  if (call.is("POST", "release"))
-    return enrolment.release_host(HostId{*id}, call.change<protocol::HostInfo>());
+  if (call.is("POST", "release")) return hosts.release(HostId{*id}, call.change<protocol::HostInfo>());
   if (call.is("POST", "hold")) {
     return with_body<protocol::HoldHost>(call.request, call.reply, [&](const protocol::HoldHost& message) {
-      enrolment.hold_host(HostId{*id}, message, call.change<protocol::HostInfo>());
+      hosts.hold(HostId{*id}, message, call.change<protocol::HostInfo>());
     });
   }
   if (call.is("POST", "tags")) {
     return with_body<protocol::TagHost>(call.request, call.reply, [&](protocol::TagHost message) {
-      enrolment.tag_host(HostId{*id}, std::move(message), call.change<protocol::HostInfo>());
+      hosts.tag(HostId{*id}, std::move(message), call.change<protocol::HostInfo>());
     });
   }
   if (!call.is("POST", "revoke")) return call.unknown();
   with_body<protocol::RevokeHost>(call.request, call.reply, [&](protocol::RevokeHost message) {
-    service_.enrolment().revoke_host(HostId{*id}, message, call.change<protocol::HostInfo>());
+    service_.hosts().revoke(HostId{*id}, message, call.change<protocol::HostInfo>());
   });
 }
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "server/service/overview.h"
+#include "server/service/operator/overview.h"
 
 namespace gleaner::http {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "server/service/load.h"
+#include "server/service/core/load.h"
 
 namespace gleaner::http {
 

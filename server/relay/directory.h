@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "server/service/project_directory.h"
+#include "server/service/core/project_directory.h"
 #include "shared/crypto/revocations.h"
 #include "shared/crypto/tls_identity.h"
 #include "shared/protocol/join_code.h"

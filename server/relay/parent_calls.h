@@ -1,8 +1,8 @@
-// The way of a relay to its parent (service/parent.h), over connections that are kept: as many as there are
-// calls at a time. A thread renews what ends: the project's document each hour and when the parent named a
-// newer revocation list, the certificate of this relay when half of its time is over, the parent's own (if it
-// is a relay, too) with the document, and at once when it shows another TLS key. What is renewed is stored.
-// Thread-safe.
+// The way of a relay to its parent (service/core/parent.h), over connections that are kept: as many as there
+// are calls at a time. A thread renews what ends: the project's document each hour and when the parent named
+// a newer revocation list, the certificate of this relay when half of its time is over, the parent's own (if
+// it is a relay, too) with the document, and at once when it shows another TLS key. What is renewed is
+// stored. Thread-safe.
 #pragma once
 
 #include <condition_variable>
@@ -15,7 +15,7 @@
 
 #include "server/relay/directory.h"
 #include "server/relay/relay_blobs.h"
-#include "server/service/parent.h"
+#include "server/service/core/parent.h"
 #include "shared/base/clock.h"
 #include "shared/io/http_client.h"
 #include "shared/transport/link_meter.h"

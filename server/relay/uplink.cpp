@@ -9,10 +9,10 @@
 #include <set>
 #include <utility>
 
-#include "server/service/departures.h"
-#include "server/service/put_out.h"
-#include "server/service/upstream_failures.h"
-#include "server/service/upstream_results.h"
+#include "server/service/core/departures.h"
+#include "server/service/core/put_out.h"
+#include "server/service/work/upstream_failures.h"
+#include "server/service/work/upstream_results.h"
 #include "shared/base/limits.h"
 #include "shared/base/thread_name.h"
 #include "shared/crypto/keys.h"

@@ -1,6 +1,6 @@
 // What goes up from a relay and comes down to it: a thread that carries the service's one message to the
-// parent (service/upstream_message.h), with the bytes of small results, looks up what a relay must know of a
-// stage, and brings the answer back. Everything that is decided is decided by operations of the service.
+// parent (service/work/upstream_message.h), with the bytes of small results, looks up what a relay must know
+// of a stage, and brings the answer back. Everything that is decided is decided by operations of the service.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@
 #include "server/relay/parent_calls.h"
 #include "server/relay/result_carrier.h"
 #include "server/service/service.h"
-#include "server/service/upstream_message.h"
+#include "server/service/work/upstream_message.h"
 #include "shared/base/random.h"
 #include "shared/base/repeats.h"
 

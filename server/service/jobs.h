@@ -5,22 +5,15 @@
 
 #include <vector>
 
-#include "server/service/admin_tokens.h"
-#include "server/service/ban_registry.h"
-#include "server/service/kernel.h"
-#include "server/service/life_cycle.h"
-#include "server/service/overview.h"
-#include "server/service/revocations.h"
-#include "server/service/tokens.h"
+#include "server/service/core/admin_tokens.h"
+#include "server/service/core/ban_registry.h"
+#include "server/service/core/kernel.h"
+#include "server/service/core/revocations.h"
+#include "server/service/core/tokens.h"
+#include "server/service/operator/overview.h"
+#include "server/service/work/life_cycle.h"
 
 namespace gleaner::service {
-
-// Asks the manager what the stage is; blocks. Its inputs are put among the blobs.
-[[nodiscard]] Result<PlannedStage> plan_stage(Kernel& kernel, const ManagerSetup& setup, int stage);
-
-// Keeps files that a manager made, as blobs.
-[[nodiscard]] Result<std::vector<protocol::ResultFile>> keep_files(
-    Kernel& kernel, ProblemId problem, const std::vector<contract::CombinedFile>& files);
 
 class Jobs {
  public:

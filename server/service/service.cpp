@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "server/service/bundles.h"
+#include "server/service/core/bundles.h"
 #include "shared/base/version.h"
 #include "shared/crypto/keys.h"
 
@@ -39,11 +39,13 @@ Service::Service(Settings settings, ProjectSecrets secrets, Dependencies depende
       jobs_(kernel_, tokens_, admin_tokens_, ban_registry_, overview_, published_),
       subtree_(kernel_, secrets_),
       enrolment_(kernel_, tokens_, ban_registry_, secrets_, published_, subtree_),
+      hosts_(kernel_),
       admins_(kernel_, admin_tokens_),
       logins_(kernel_, admin_tokens_),
       audit_(kernel_),
       bans_(kernel_, ban_registry_, secrets_),
-      codes_(kernel_, overview_, secrets_),
+      codes_(
+          kernel_, [this] { return overview_.listening_port(); }, secrets_),
       relays_(kernel_, enrolment_, codes_, subtree_, secrets_, published_),
       stages_(kernel_),
       commits_(kernel_, upload_accounts_, secrets_),

@@ -8,34 +8,35 @@
 
 #include <memory>
 
-#include "server/service/addresses.h"
-#include "server/service/admins.h"
-#include "server/service/applications.h"
-#include "server/service/audit.h"
-#include "server/service/bans.h"
-#include "server/service/codes.h"
-#include "server/service/commits.h"
-#include "server/service/downloads.h"
-#include "server/service/enrolment.h"
+#include "server/service/access/addresses.h"
+#include "server/service/access/admins.h"
+#include "server/service/access/bans.h"
+#include "server/service/access/codes.h"
+#include "server/service/access/enrolment.h"
+#include "server/service/access/logins.h"
+#include "server/service/access/relays.h"
+#include "server/service/access/subtree.h"
+#include "server/service/core/kernel.h"
+#include "server/service/core/load.h"
+#include "server/service/core/revocations.h"
+#include "server/service/core/tokens.h"
 #include "server/service/jobs.h"
-#include "server/service/kernel.h"
-#include "server/service/load.h"
-#include "server/service/logins.h"
-#include "server/service/overview.h"
-#include "server/service/previews.h"
-#include "server/service/problems.h"
-#include "server/service/relays.h"
-#include "server/service/revocation_watch.h"
-#include "server/service/revocations.h"
-#include "server/service/scrub.h"
-#include "server/service/stages.h"
-#include "server/service/subtree.h"
-#include "server/service/ticker.h"
-#include "server/service/tokens.h"
-#include "server/service/uploads.h"
-#include "server/service/views.h"
-#include "server/service/vitals.h"
-#include "server/service/work.h"
+#include "server/service/operator/applications.h"
+#include "server/service/operator/audit.h"
+#include "server/service/operator/host_administration.h"
+#include "server/service/operator/overview.h"
+#include "server/service/operator/previews.h"
+#include "server/service/operator/problems.h"
+#include "server/service/operator/views.h"
+#include "server/service/upkeep/ticker.h"
+#include "server/service/upkeep/vitals.h"
+#include "server/service/work/commits.h"
+#include "server/service/work/downloads.h"
+#include "server/service/work/revocation_watch.h"
+#include "server/service/work/scrub.h"
+#include "server/service/work/stages.h"
+#include "server/service/work/uploads.h"
+#include "server/service/work/work.h"
 
 namespace gleaner::service {
 
@@ -52,6 +53,7 @@ class Service {
   void stop();
 
   [[nodiscard]] Enrolment& enrolment() { return enrolment_; }
+  [[nodiscard]] HostAdministration& hosts() { return hosts_; }
   [[nodiscard]] Admins& admins() { return admins_; }
   [[nodiscard]] Logins& logins() { return logins_; }
   [[nodiscard]] Views& views() { return views_; }
@@ -101,6 +103,7 @@ class Service {
   Jobs jobs_;
   Subtree subtree_;
   Enrolment enrolment_;
+  HostAdministration hosts_;
   Admins admins_;
   Logins logins_;
   Audit audit_;

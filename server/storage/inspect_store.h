@@ -1,5 +1,5 @@
 // What a store's rows say of themselves, read and not changed, for whoever looks for damage while no server
-// runs (service/check.h). Reads stores of earlier schemas, too. One thread.
+// runs (service/upkeep/check.h). Reads stores of earlier schemas, too. One thread.
 //
 // Errors: not_found (there is no store), invalid (it is so damaged that its engine cannot read it, or it is
 // of a newer program: the message says what to do), io, unavailable (the database cannot be reached).
@@ -62,7 +62,7 @@ struct DamagedSegment {
   bool gone = false;  // there are no bytes of it
 };
 
-// The audit log, as it is kept (service/acts.h).
+// The audit log, as it is kept (service/core/acts.h).
 struct InspectedActs {
   std::string start, head;  // stored places; empty: none
   std::vector<protocol::Act> acts;

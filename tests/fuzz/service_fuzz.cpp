@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "server/http/router.h"
-#include "server/service/project_directory.h"
+#include "server/service/core/project_directory.h"
 #include "server/service/service.h"
 #include "shared/archive/bundle_archive.h"
 #include "shared/bundle/bundle.h"

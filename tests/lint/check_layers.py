@@ -12,6 +12,11 @@ NEVER = [
     (r"shared/(base|json|protocol|planning)$", r"shared/io$"),
     (r"server\b", r"(client|apps|tools)\b"),
     (r"server/policy\b", r"server/(storage|service|http)|shared/(?!base$|json$|protocol$|planning$)"),
+    (r"server/service/core$", r"server/service"),
+    (r"server/service/work$", r"server/service(?!/core$)"),
+    (r"server/service/access$", r"server/service(?!/(core|work)$)"),
+    (r"server/service/operator$", r"server/service(?!/(core|work|access)$)"),
+    (r"server/service/upkeep$", r"server/service$"),
     (r"client\b", r"(server|apps|tools)\b"),
     (r"client/policy$", r"client/|shared/(?!base$|protocol$)"),
     (r"client(?!/unpack)", r"shared/archive$"),  # libarchive stays out of the resident process

@@ -5,7 +5,7 @@
 
 #include <thread>
 
-#include "server/service/project_directory.h"
+#include "server/service/core/project_directory.h"
 #include "shared/archive/bundle_archive.h"
 #include "shared/bundle/bundle.h"
 #include "shared/bundle/project_keys.h"

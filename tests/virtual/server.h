@@ -9,8 +9,8 @@
 #include <memory>
 #include <string>
 
-#include "server/service/life_cycle.h"
 #include "server/service/service.h"
+#include "server/service/work/life_cycle.h"
 #include "tests/fuzz/numbers_manager.h"
 #include "tests/unit/service/failing_store.h"
 

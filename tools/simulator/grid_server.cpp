@@ -15,7 +15,7 @@ double performance_of(const GridHost& host) {
   return host.performance > 0 ? host.performance : host.speed;
 }
 
-// What the live server does with a message of each kind, in its order (server/service/work.cpp).
+// What the live server does with a message of each kind, in its order (server/service/work/work.cpp).
 void GridLoop::at_server(const Message& message) {
   const HostId host = host_id(message.host);
   const bool asks = !message.slots.empty();

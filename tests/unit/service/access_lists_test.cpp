@@ -1,6 +1,6 @@
 // Lists and bounds of what admits hosts and administrators.
-#include "server/service/admins.h"
-#include "server/service/codes.h"
+#include "server/service/access/admins.h"
+#include "server/service/access/codes.h"
 #include "shared/base/limits.h"
 #include "shared/crypto/keys.h"
 #include "tests/unit/service/world.h"
@@ -175,7 +175,7 @@ TEST_CASE("whoever only looks is told when the store fails, whatever is looked a
   });
   each([&] {
     return World::wait<protocol::HostInfo>(
-        [&](auto done) { service.enrolment().host(host.id, std::move(done)); });
+        [&](auto done) { service.hosts().show(host.id, std::move(done)); });
   });
   each([&] {
     return World::wait<std::vector<protocol::DecisionInfo>>(

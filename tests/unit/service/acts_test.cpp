@@ -2,7 +2,7 @@
 // counted; old acts go and the chain stays whole.
 #include <thread>
 
-#include "server/service/audit_head.h"
+#include "server/service/core/audit_head.h"
 #include "server/storage/sqlite.h"
 #include "shared/base/limits.h"
 #include "shared/crypto/act_chain.h"

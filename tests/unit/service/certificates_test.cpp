@@ -1,7 +1,7 @@
 // What the end of a certificate does: no work, no blame, and everybody hears of it.
 #include <algorithm>
 
-#include "server/service/certified.h"
+#include "server/service/core/certified.h"
 #include "shared/protocol/codec.h"
 #include "tests/unit/service/world.h"
 

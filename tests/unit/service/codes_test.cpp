@@ -95,8 +95,8 @@ TEST_CASE("hosts are what their code says: own or strangers, with its tags") {
   CHECK(is_own(a));
   CHECK(!is_own(b));
   CHECK(!is_own(c));  // the code that `init` prints
-  const auto info = must(World::wait<protocol::HostInfo>(
-      [&](auto done) { world.service().enrolment().host(a, std::move(done)); }));
+  const auto info = must(
+      World::wait<protocol::HostInfo>([&](auto done) { world.service().hosts().show(a, std::move(done)); }));
   CHECK(info.code == "own");
   CHECK(info.tags == std::vector<std::string>{"lab", "b12"});
   // A stranger that is given another code is what that one says.
@@ -205,7 +205,7 @@ TEST_CASE("a revoked host's key joins with no code, name or machine until it may
   const TestHost host = world.add_host("a");
   const auto revoke = [&](bool may_return) {
     must(World::wait<protocol::HostInfo>(
-        [&](auto done) { world.service().enrolment().revoke_host(host.id, {may_return}, std::move(done)); }));
+        [&](auto done) { world.service().hosts().revoke(host.id, {may_return}, std::move(done)); }));
   };
   revoke(false);
   const Made other = must(add(world, {.name = "other"}));

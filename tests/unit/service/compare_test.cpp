@@ -1,5 +1,5 @@
 // Several hosts' results of the same items, compared item by item.
-#include "server/service/compare.h"
+#include "server/service/work/compare.h"
 
 #include "shared/protocol/segment.h"
 #include "tests/unit/service/world.h"

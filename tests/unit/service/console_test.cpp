@@ -14,12 +14,12 @@ namespace {
 
 protocol::HostInfo held(World& world, HostId host, const std::string& reason) {
   return must(World::wait<protocol::HostInfo>(
-      [&](auto done) { world.service().enrolment().hold_host(host, {reason}, std::move(done)); }));
+      [&](auto done) { world.service().hosts().hold(host, {reason}, std::move(done)); }));
 }
 
 protocol::HostInfo released(World& world, HostId host) {
   return must(World::wait<protocol::HostInfo>(
-      [&](auto done) { world.service().enrolment().release_host(host, std::move(done)); }));
+      [&](auto done) { world.service().hosts().release(host, std::move(done)); }));
 }
 
 std::vector<protocol::UnitInfo> units_of(World& world, HostId host, int count) {
@@ -204,9 +204,8 @@ TEST_CASE("a host on hold goes on with what it has and gets nothing new until it
   CHECK(says(world.show(problem).waits, "1 of 1 host online on hold"));
   CHECK(released(world, host.id).on_hold.empty());
   CHECK(!must(world.work(host.id, world.work_request())).grants.empty());
-  CHECK(status_of(World::wait<protocol::HostInfo>([&](auto done) {
-          world.service().enrolment().hold_host(HostId{99}, {}, std::move(done));
-        }))
+  CHECK(status_of(World::wait<protocol::HostInfo>(
+                      [&](auto done) { world.service().hosts().hold(HostId{99}, {}, std::move(done)); }))
             .error()
             .kind == ErrorKind::not_found);
 }
@@ -216,7 +215,7 @@ TEST_CASE("a host's tags are set, kept, and looked for") {
   const auto one = world.add_host("one"), two = world.add_host("two");
   const auto tag = [&](HostId host, std::vector<std::string> tags) {
     return World::wait<protocol::HostInfo>(
-        [&](auto done) { world.service().enrolment().tag_host(host, {std::move(tags)}, std::move(done)); });
+        [&](auto done) { world.service().hosts().tag(host, {std::move(tags)}, std::move(done)); });
   };
   CHECK(must(tag(one.id, {"lab", "b12", "lab"})).tags == std::vector<std::string>{"b12", "lab"});
   CHECK(!tag(one.id, {""}).ok());

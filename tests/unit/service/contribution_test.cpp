@@ -1,5 +1,5 @@
 // Core-hours, energy and items, day by day; errors grouped; refused results are waste.
-#include "server/service/contribution.h"
+#include "server/service/core/contribution.h"
 
 #include "tests/unit/service/world.h"
 

@@ -1,5 +1,5 @@
 // Two programs with one host's identity: which is told, what each may do meanwhile, who hears of it.
-#include "server/service/project_directory.h"
+#include "server/service/core/project_directory.h"
 #include "shared/crypto/statements.h"
 #include "shared/protocol/codec.h"
 #include "tests/unit/says.h"

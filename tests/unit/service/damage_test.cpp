@@ -1,6 +1,6 @@
 // Stored bytes that change or vanish: what can be computed again is, what cannot is named, and nothing wrong
 // is ever combined, shown or served.
-#include "server/service/damage.h"
+#include "server/service/work/damage.h"
 
 #include <sqlite3.h>
 
@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "server/service/lost_blobs.h"
-#include "server/service/reviews.h"
+#include "server/service/core/lost_blobs.h"
+#include "server/service/work/reviews.h"
 #include "shared/crypto/keys.h"
 #include "shared/protocol/codec.h"
 #include "tests/unit/service/log_lines.h"

@@ -1,5 +1,5 @@
 // The log of decisions: what has happened, in order, up to its size.
-#include "server/service/decision_log.h"
+#include "server/service/core/decision_log.h"
 
 #include "tests/unit/service/world.h"
 

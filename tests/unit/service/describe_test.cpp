@@ -1,8 +1,8 @@
 // What people and scripts are told of problems and hosts: the same before and after a stage's end, and after
 // a restart.
-#include "server/service/describe.h"
+#include "server/service/operator/describe.h"
 
-#include "server/service/reports.h"
+#include "server/service/work/reports.h"
 #include "shared/protocol/codec.h"
 #include "tests/unit/service/world.h"
 
@@ -26,8 +26,8 @@ Totals totals(const protocol::ProblemInfo& info) {
 }
 
 protocol::HostInfo host_info(World& world, HostId id) {
-  return must(World::wait<protocol::HostInfo>(
-      [&](auto done) { world.service().enrolment().host(id, std::move(done)); }));
+  return must(
+      World::wait<protocol::HostInfo>([&](auto done) { world.service().hosts().show(id, std::move(done)); }));
 }
 
 template <typename Change>
@@ -260,7 +260,7 @@ TEST_CASE("a host is described as it joined, and an unknown one is not") {
   CHECK(info.open_units == 0);
   CHECK(info.enrolled_at == world.clock().now());
   const auto unknown = World::wait<protocol::HostInfo>(
-      [&](auto done) { world.service().enrolment().host(HostId{99}, std::move(done)); });
+      [&](auto done) { world.service().hosts().show(HostId{99}, std::move(done)); });
   REQUIRE(!unknown.ok());
   CHECK(unknown.error().kind == ErrorKind::not_found);
   CHECK(says(unknown.error().message, "no host 99 here"));

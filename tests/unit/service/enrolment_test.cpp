@@ -15,7 +15,7 @@ Status leave(World& world, HostId host) {
 
 Result<protocol::HostInfo> revoke(World& world, HostId host) {
   return World::wait<protocol::HostInfo>(
-      [&](auto done) { world.service().enrolment().revoke_host(host, {}, std::move(done)); });
+      [&](auto done) { world.service().hosts().revoke(host, {}, std::move(done)); });
 }
 
 bool is_known(World& world, const std::string& token) {
@@ -161,7 +161,7 @@ TEST_CASE("a host without a name gets one, a long name is cut") {
   request.name = std::string(1000, 'x');
   const auto long_named = must(world.enrol(request));
   const auto hosts = must(World::wait<std::vector<protocol::HostInfo>>(
-      [&](auto done) { world.service().enrolment().hosts(std::move(done)); }));
+      [&](auto done) { world.service().hosts().list(std::move(done)); }));
   REQUIRE(hosts.size() == 2);
   CHECK(hosts[0].id == nameless.host);
   CHECK(hosts[0].name == "host");
@@ -214,7 +214,7 @@ TEST_CASE("a host that leaves gives its units back and is not known any more") {
   CHECK(world.show(problem).free == 3);
   CHECK(world.show(problem).open_units == 0);
   const auto info = must(World::wait<protocol::HostInfo>(
-      [&](auto done) { world.service().enrolment().host(host.id, std::move(done)); }));
+      [&](auto done) { world.service().hosts().show(host.id, std::move(done)); }));
   CHECK(info.state == protocol::HostState::left);
   CHECK(info.state_reason == "left by itself");
   must(leave(world, host.id));  // twice does no harm
@@ -243,7 +243,7 @@ TEST_CASE("a revoked host gets nothing more and cannot join again") {
   CHECK(again.error().kind == ErrorKind::forbidden);
   CHECK(revoke(world, HostId{99}).error().kind == ErrorKind::not_found);
   const auto unknown = World::wait<protocol::HostInfo>(
-      [&](auto done) { world.service().enrolment().host(HostId{99}, std::move(done)); });
+      [&](auto done) { world.service().hosts().show(HostId{99}, std::move(done)); });
   CHECK(unknown.error().kind == ErrorKind::not_found);
 }
 

@@ -2,7 +2,7 @@
 // fails.
 #include <set>
 
-#include "server/service/stage_changes.h"
+#include "server/service/core/stage_changes.h"
 #include "shared/protocol/codec.h"
 #include "tests/catch.h"
 #include "tests/unit/says.h"

@@ -1,5 +1,5 @@
 // The index says what looking at all hosts would say, after any changes.
-#include "server/service/host_index.h"
+#include "server/service/core/host_index.h"
 
 #include <algorithm>
 #include <map>

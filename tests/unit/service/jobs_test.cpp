@@ -1,7 +1,8 @@
 // What operations ask for happens after their sync, in order and not at all without it; what the pool's jobs
 // came to is stored.
 #include "server/service/jobs.h"
-#include "server/service/life_cycle.h"
+#include "server/service/work/life_cycle.h"
+#include "server/service/work/stage_planning.h"
 
 #include <filesystem>
 #include <thread>

@@ -1,5 +1,5 @@
 // How many hosts join from one network.
-#include "server/service/joins.h"
+#include "server/service/access/joins.h"
 
 #include "tests/catch.h"
 #include "tests/unit/says.h"

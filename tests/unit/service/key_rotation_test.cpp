@@ -1,4 +1,4 @@
-#include "server/service/key_rotation.h"
+#include "server/service/access/key_rotation.h"
 
 #include "shared/bundle/project_keys.h"
 #include "shared/bundle/server_keys.h"

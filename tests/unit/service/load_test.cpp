@@ -1,5 +1,5 @@
 // Who is served when more come than can be served.
-#include "server/service/load.h"
+#include "server/service/core/load.h"
 
 #include <algorithm>
 #include <deque>

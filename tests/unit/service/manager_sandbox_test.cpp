@@ -1,10 +1,10 @@
 // What a manager may take, and that none is started where nothing confines it. Confinement itself is tested
 // with the real helper (tests/functional).
-#include "server/service/manager_sandbox.h"
+#include "server/service/core/manager_sandbox.h"
 
 #include <filesystem>
 
-#include "server/service/life_cycle.h"
+#include "server/service/work/life_cycle.h"
 #include "tests/unit/service/log_lines.h"
 #include "tests/unit/service/world.h"
 

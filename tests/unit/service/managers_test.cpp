@@ -1,10 +1,10 @@
 // The managers of problems: one process each, started when it is needed, one caller at a time.
-#include "server/service/managers.h"
+#include "server/service/core/managers.h"
 
 #include <filesystem>
 #include <thread>
 
-#include "server/service/life_cycle.h"
+#include "server/service/work/life_cycle.h"
 #include "tests/unit/service/world.h"
 
 using namespace gleaner;

@@ -1,5 +1,5 @@
 // Problems whose strategy maps tasks to hosts: plans are made beside the requests and lost with nothing.
-#include "server/service/dispatch.h"
+#include "server/service/work/dispatch.h"
 
 #include <thread>
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "server/service/model.h"
+#include "server/service/core/model.h"
 
 namespace gleaner::service::testing {
 

@@ -1,5 +1,5 @@
 // What is told without being asked for: problems' ends, a silent fleet, warnings; to whom, and how often.
-#include "server/service/notices.h"
+#include "server/service/operator/notices.h"
 
 #include <atomic>
 #include <fstream>

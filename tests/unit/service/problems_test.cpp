@@ -276,7 +276,7 @@ TEST_CASE("who only looks is told when the store fails") {
   });
   with_each_failure(world, [&](World& w) {
     return status_of(World::wait<std::vector<protocol::HostInfo>>(
-        [&](auto done) { w.service().enrolment().hosts(std::move(done)); }));
+        [&](auto done) { w.service().hosts().list(std::move(done)); }));
   });
 }
 

@@ -1,9 +1,9 @@
 // A project's directory: what init makes, what the server reads of it, and what it says of damage.
-#include "server/service/project_directory.h"
+#include "server/service/core/project_directory.h"
 
 #include <filesystem>
 
-#include "server/service/manager_sandbox.h"
+#include "server/service/core/manager_sandbox.h"
 #include "shared/crypto/keys.h"
 #include "shared/protocol/join_code.h"
 #include "tests/unit/io/temporary_directory.h"

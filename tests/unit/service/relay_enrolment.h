@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "server/service/relays.h"
+#include "server/service/access/relays.h"
 #include "shared/crypto/statements.h"
 #include "shared/protocol/codec.h"
 #include "shared/protocol/join_code.h"

@@ -7,13 +7,13 @@
 #include <memory>
 #include <thread>
 
-#include "server/service/departures.h"
-#include "server/service/joined.h"
-#include "server/service/life_cycle.h"
-#include "server/service/put_out.h"
-#include "server/service/upstream_failures.h"
-#include "server/service/upstream_message.h"
-#include "server/service/upstream_results.h"
+#include "server/service/core/departures.h"
+#include "server/service/core/joined.h"
+#include "server/service/core/put_out.h"
+#include "server/service/work/life_cycle.h"
+#include "server/service/work/upstream_failures.h"
+#include "server/service/work/upstream_message.h"
+#include "server/service/work/upstream_results.h"
 #include "shared/crypto/relay_chain.h"
 #include "shared/io/compression.h"
 #include "tests/unit/service/relay_enrolment.h"

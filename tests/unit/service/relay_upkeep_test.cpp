@@ -1,8 +1,8 @@
 // What a relay does besides: failures go up, what is over goes from its disk, results have a cap, people are
 // told.
-#include "server/service/departures.h"
-#include "server/service/stage_changes.h"
-#include "server/service/upstream_quiet.h"
+#include "server/service/core/departures.h"
+#include "server/service/core/stage_changes.h"
+#include "server/service/work/upstream_quiet.h"
 
 #include "tests/unit/service/relay_tree.h"
 
@@ -71,9 +71,8 @@ TEST_CASE("a host that is revoked at the project is put out by its relay, which 
   static_cast<void>(tree.work(child, {held}, 0));
   static_cast<void>(tree.speak());
   const bool may_return = GENERATE(false, true);
-  must(World::wait<protocol::HostInfo>([&](auto done) {
-    tree.world.service().enrolment().revoke_host(child.id, {may_return}, std::move(done));
-  }));
+  must(World::wait<protocol::HostInfo>(
+      [&](auto done) { tree.world.service().hosts().revoke(child.id, {may_return}, std::move(done)); }));
   const auto said = [&] {
     return tree.world.look<std::size_t>([](Transaction& tx) { return tx.model.put_out.size(); });
   };

@@ -1,6 +1,6 @@
 // What a relay asks, reports and delivers for the hosts under it: they are credited and answered by name, and
 // a relay that lies about them is refused.
-#include "server/service/fleet_now.h"
+#include "server/service/operator/fleet_now.h"
 #include "tests/unit/service/relay_enrolment.h"
 
 using namespace gleaner;
@@ -65,7 +65,7 @@ struct Lab {
   }
   protocol::HostInfo show(HostId host) {
     return must(World::wait<protocol::HostInfo>(
-        [&](auto done) { world.service().enrolment().host(host, std::move(done)); }));
+        [&](auto done) { world.service().hosts().show(host, std::move(done)); }));
   }
 };
 

@@ -1,8 +1,8 @@
 // Relays and the hosts under them: who is admitted by what, who may be under whom, and that neither a relay
 // nor anybody else can make up, keep or take back a host.
-#include "server/service/relays.h"
+#include "server/service/access/relays.h"
 
-#include "server/service/trust.h"
+#include "server/service/work/trust.h"
 #include "tests/unit/service/relay_enrolment.h"
 
 using namespace gleaner;
@@ -28,7 +28,7 @@ HostId add_child(World& world, const Computer& computer, HostId relay) {
 
 protocol::HostInfo show(World& world, HostId host) {
   return must(World::wait<protocol::HostInfo>(
-      [&](auto done) { world.service().enrolment().host(host, std::move(done)); }));
+      [&](auto done) { world.service().hosts().show(host, std::move(done)); }));
 }
 
 std::vector<protocol::RelayInfo> relays(World& world) {
@@ -43,7 +43,7 @@ Result<protocol::SignedStatement> certificate(World& world, HostId asker, HostId
 
 void revoke(World& world, HostId host, bool may_return) {
   must(World::wait<protocol::HostInfo>(
-      [&](auto done) { world.service().enrolment().revoke_host(host, {may_return}, std::move(done)); }));
+      [&](auto done) { world.service().hosts().revoke(host, {may_return}, std::move(done)); }));
 }
 
 // What it says, once it is seen to be the work key's.
@@ -299,7 +299,7 @@ TEST_CASE("who was under a relay that is put out has left with it, and joins aga
   const HostId beside = add_child(world, more, relay);
   with_each_failure(world, [&](World& w) -> Status {
     return status_of(World::wait<protocol::HostInfo>(
-        [&](auto done) { w.service().enrolment().revoke_host(relay, {false}, std::move(done)); }));
+        [&](auto done) { w.service().hosts().revoke(relay, {false}, std::move(done)); }));
   });
   for (const HostId each : {below, host, beside}) {
     CHECK(show(world, each).state == protocol::HostState::left);

@@ -1,5 +1,5 @@
 // Replies that wait together share a signature; each is whole, and can be checked alone.
-#include "server/service/reply_signer.h"
+#include "server/service/work/reply_signer.h"
 
 #include <latch>
 #include <map>

@@ -1,5 +1,5 @@
 // What hosts say of the units they hold, and when that is written.
-#include "server/service/reports.h"
+#include "server/service/work/reports.h"
 
 #include <optional>
 #include <set>

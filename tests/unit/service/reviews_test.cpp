@@ -1,6 +1,6 @@
 // Two hosts deliver the same items: they are compared, and who is right is decided once, also across failures
 // and restarts.
-#include "server/service/reviews.h"
+#include "server/service/work/reviews.h"
 
 #include <thread>
 

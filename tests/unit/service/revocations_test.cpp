@@ -1,5 +1,5 @@
-#include "server/service/revocations.h"
-#include "server/service/revocation_watch.h"
+#include "server/service/core/revocations.h"
+#include "server/service/work/revocation_watch.h"
 
 #include "shared/bundle/project_keys.h"
 #include "shared/crypto/tls_identity.h"

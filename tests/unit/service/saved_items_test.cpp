@@ -1,7 +1,7 @@
 // What hosts saved of items in progress, within bounds; and which token is whose.
-#include "server/service/saved_items.h"
+#include "server/service/core/saved_items.h"
 
-#include "server/service/tokens.h"
+#include "server/service/core/tokens.h"
 #include "shared/base/limits.h"
 #include "tests/catch.h"
 

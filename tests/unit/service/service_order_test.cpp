@@ -1,5 +1,5 @@
 // Hosts of a relay that find nothing wait for what comes, and are served in the order of its rule.
-#include "server/service/service_order.h"
+#include "server/service/work/service_order.h"
 
 #include "tests/unit/service/relay_tree.h"
 
@@ -125,7 +125,7 @@ TEST_CASE("a relay says how fast its own link is, and how large items are that p
   tree.speak_all();
   static_cast<void>(Tree::answered(answer));
   const auto host = must(World::wait<protocol::HostInfo>(
-      [&](auto done) { tree.world.service().enrolment().host(tree.relay, std::move(done)); }));
+      [&](auto done) { tree.world.service().hosts().show(tree.relay, std::move(done)); }));
   REQUIRE(host.speeds);
   CHECK(host.speeds->upload_bytes_per_second == 1e6);
   REQUIRE(host.item);

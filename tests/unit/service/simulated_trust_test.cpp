@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "server/policy/journal/lines.h"
-#include "server/service/trust.h"
+#include "server/service/work/trust.h"
 #include "tests/unit/service/world.h"
 #include "tools/simulator/results.h"
 

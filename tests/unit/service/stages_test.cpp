@@ -1,5 +1,5 @@
 // What a relay is told of a stage: enough to decide as its parent does, and nobody else is.
-#include "server/service/stages.h"
+#include "server/service/work/stages.h"
 
 #include "shared/bundle/manifest.h"
 #include "shared/io/compression.h"

@@ -1,6 +1,6 @@
 // Where results are kept, and that a manager reads the same bytes wherever that is.
-#include "server/service/stored_segments.h"
-#include "server/service/lost_blobs.h"
+#include "server/service/work/stored_segments.h"
+#include "server/service/core/lost_blobs.h"
 
 #include <filesystem>
 

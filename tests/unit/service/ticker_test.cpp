@@ -1,5 +1,5 @@
 // What time brings.
-#include "server/service/ticker.h"
+#include "server/service/upkeep/ticker.h"
 
 #include <map>
 #include <thread>

@@ -1,9 +1,9 @@
 // Which results are believed: audits of strangers' deliveries, what verdicts cost a liar, what survives
 // failures of the store and restarts.
-#include "server/service/trust.h"
+#include "server/service/work/trust.h"
 #include "server/policy/journal/verdicts.h"
-#include "server/service/compare.h"
-#include "server/service/reviews.h"
+#include "server/service/work/compare.h"
+#include "server/service/work/reviews.h"
 
 #include "tests/unit/service/world.h"
 

@@ -1,5 +1,5 @@
 // What hosts upload and have not committed, counted.
-#include "server/service/upload_accounts.h"
+#include "server/service/work/upload_accounts.h"
 
 #include "tests/catch.h"
 #include "tests/unit/says.h"

@@ -1,5 +1,5 @@
 // What a relay leases it grants on, what its hosts deliver it holds until the project has answered.
-#include "server/service/upstream_message.h"
+#include "server/service/work/upstream_message.h"
 
 #include "tests/unit/service/relay_tree.h"
 

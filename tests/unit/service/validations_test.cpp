@@ -1,6 +1,6 @@
 // Segments that wait together are judged together, each by its own word; who waits for a manager that is busy
 // holds up nobody else.
-#include "server/service/validations.h"
+#include "server/service/work/validations.h"
 
 #include <future>
 

@@ -1,5 +1,5 @@
 // A host asks for work, reports, fails: what it gets, what it is told, and that nothing of it is half.
-#include "server/service/dispatch.h"
+#include "server/service/work/dispatch.h"
 
 #include <map>
 

@@ -2,7 +2,7 @@
 
 #include <thread>
 
-#include "server/service/load_model.h"
+#include "server/service/core/load_model.h"
 #include "shared/archive/bundle_archive.h"
 #include "shared/bundle/bundle.h"
 #include "shared/bundle/project_keys.h"

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "server/service/life_cycle.h"
 #include "server/service/service.h"
+#include "server/service/work/life_cycle.h"
 #include "tests/catch.h"
 #include "tests/unit/io/temporary_directory.h"
 #include "tests/unit/says.h"

@@ -1,5 +1,5 @@
 // The writer's promises: effects and answers after the sync, nothing after a failure, memory as the disk.
-#include "server/service/writer.h"
+#include "server/service/core/writer.h"
 
 #include <condition_variable>
 #include <mutex>

@@ -59,7 +59,7 @@ struct Upload {
   return static_cast<std::size_t>(host.value - 1);
 }
 
-// So many may wait at a relay, as at a live one (server/service/waiting_requests.h).
+// So many may wait at a relay, as at a live one (server/service/work/waiting_requests.h).
 inline constexpr std::size_t waiting_most = 4096;
 
 // Letters in a heap: the first in time in front; of those of a time, by who says it.

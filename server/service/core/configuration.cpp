@@ -1,0 +1,295 @@
+#include "server/service/core/configuration.h"
+
+#include <algorithm>
+
+#include "server/policy/networks/prefix.h"
+#include "server/policy/stage/stage.h"
+#include "server/policy/strategies.h"
+#include "server/storage/open_blobs.h"
+#include "server/storage/open_store.h"
+#include "shared/base/clean_text.h"
+#include "shared/base/limits.h"
+#include "shared/io/settings.h"
+#include "shared/planning/serving.h"
+
+namespace gleaner::service {
+namespace {
+
+std::vector<std::string> listed(const std::string& text) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t comma = std::min(text.find(',', begin), text.size());
+    const std::size_t first = text.find_first_not_of(' ', begin);
+    std::string part = first < comma ? text.substr(first, comma - first) : "";
+    while (part.ends_with(' ')) part.pop_back();
+    parts.push_back(std::move(part));
+    begin = comma + 1;
+  }
+  return parts;
+}
+
+Result<std::vector<policy::Prefix>> prefixes(const std::string& text) {
+  std::vector<policy::Prefix> all;
+  for (const std::string& part : listed(text)) {
+    TRY_ASSIGN(const auto prefix, policy::parse_prefix(part));
+    all.push_back(prefix);
+  }
+  return all;
+}
+
+void declare_serving(io::Settings& settings, Configuration& c) {
+  settings.add("server.address", &c.address,
+               "Address to listen on; 0.0.0.0 or :: for all of this machine's.");
+  settings.add("server.port", &c.port, 1, 65535, "TCP port.");
+  settings.add("server.public_host", &c.public_host,
+               "Name or address that volunteers can reach; it goes into the join code.\n"
+               "Empty: this machine's host name.");
+  settings.add("server.threads", &c.threads, 1, 64, "Threads that speak TLS and HTTP.");
+  settings.add("server.connections_max", &c.connections_max, 16, 1'000'000,
+               "More connections are closed at once.");
+  settings.add(
+      "server.connections_per_network_max", &c.connections_per_network_max, 1, 1'000'000,
+      "The same for those of one IPv4 address or IPv6 /64. Behind a proxy that is not in server.proxies\n"
+      "all are of one.");
+  settings.add(
+      "server.proxies", &c.proxies,
+      "Addresses and networks, apart by commas, of reverse proxies that begin each connection with the\n"
+      "PROXY protocol (1 or 2), so that bans and limits hold for who is behind them. Connections from\n"
+      "there must begin with it.",
+      [](const std::string& text) -> Status {
+        TRY(prefixes(text));
+        return {};
+      });
+  settings.add(
+      "server.requests_per_second_per_network", &c.network_requests_per_second, 1, 1'000'000,
+      "Of the hosts there and of who has not logged in, on average; a minute's worth may come at once.\n"
+      "More are asked to come again.");
+  settings.add(
+      "server.megabytes_per_second_per_network", &c.network_megabytes_per_second, 1, 1'000'000,
+      "The same of what they send and fetch. A line that carries less is shared better if this says so.");
+}
+
+void declare_limits(io::Settings& settings, Configuration& c) {
+  settings.add("hosts.joins_per_hour", &c.joins_per_hour, 1, 1'000'000,
+               "So often may be tried to join from one IPv4 address or IPv6 /64.");
+  settings.add("hosts.requests_per_second", &c.host_requests_per_second, 1, 1'000'000,
+               "Of one host, on average; a minute's worth may come at once. A client makes a few a minute.");
+  settings.add("hosts.megabytes_per_second", &c.host_megabytes_per_second, 1, 1'000'000,
+               "The same of what it sends and fetches.");
+}
+
+void declare_log(io::Settings& settings, Configuration& c) {
+  settings.add(
+      "log.decisions_megabytes", &c.decisions_megabytes, 0, 1 << 20,
+      "Each stage's events and decisions are written to decisions/problem-N/stage-M.jsonl up to this\n"
+      "size, and those of the whole server to decisions/project.jsonl, for `gleaner-sim replay`. 0: not\n"
+      "at all.");
+  settings.add("log.level", &c.log_level, "trace, debug, info, warning or error.",
+               [](const std::string& level) -> Status {
+                 for (const char* known : {"trace", "debug", "info", "warning", "error"})
+                   if (level == known) return {};
+                 return Error{ErrorKind::invalid, "expected trace, debug, info, warning or error"};
+               });
+  settings.add("log.format", &c.log_format, "text, or json: a JSON document a line.",
+               [](const std::string& format) -> Status {
+                 if (format == "text" || format == "json") return {};
+                 return Error{ErrorKind::invalid, "expected text or json"};
+               });
+}
+
+std::string straggler_names() {
+  std::string names;
+  for (const auto& info : policy::straggler_rules()) names += (names.empty() ? "" : ", ") + info.name;
+  return names;
+}
+
+void declare(io::Settings& settings, Configuration& c) {
+  settings.add("project.name", &c.name, "What volunteers see.", [](const std::string& name) -> Status {
+    if (!name.empty() && name.size() <= limits::name_length_max && is_clean(name)) return {};
+    return Error{ErrorKind::invalid,
+                 "expected one line of 1 to 64 bytes without invisible characters, got \"" + name + "\""};
+  });
+  declare_serving(settings, c);
+  settings.add(
+      "server.public_certificate", &c.public_certificate,
+      "Volunteers are shown a certificate of a public authority for server.public_host, by this server\n"
+      "or by a proxy before it: join codes say so. Otherwise a client believes the project's root key\n"
+      "alone, and no authority that its computer trusts, since that may be of a proxy that reads along.");
+  settings.add(
+      "server.public_page", &c.public_page,
+      "Anyone may see problems, applications and the names of hosts on the status page, without logging in.");
+  settings.add_former("hosts.own", &c.former_own);
+  declare_limits(settings, c);
+  settings.add("work.heartbeat_seconds", &c.heartbeat_seconds, 1, 3600,
+               "How often a computing client reports, at most; shorter near the end of a problem.");
+  settings.add("work.commit_seconds", &c.commit_seconds, 1, 3600,
+               "A client sends what it has finished about this often.");
+  settings.add("work.strategy", &c.strategy, "Strategy of new problems that name none.",
+               [](const std::string& text) -> Status {
+                 TRY(policy::strategy_kind(text));
+                 return {};
+               });
+  settings.add("work.straggler", &c.straggler, "What to do about slow units: " + straggler_names() + ".",
+               [](const std::string& text) -> Status {
+                 TRY(policy::straggler_from(text));
+                 return {};
+               });
+  settings.add("work.unit_minimum_seconds", &c.unit_minimum_seconds, 0.1, 86400,
+               "Least work in one unit (less for problems that are short).");
+  settings.add("work.unit_maximum_seconds", &c.unit_maximum_seconds, 1, 604800, "Most work in one unit.");
+  settings.add(
+      "work.lease_hours", &c.lease_hours, 1, 8760,
+      "A unit whose host was silent for so long is given up (stalled work is re-covered long before).");
+  settings.add(
+      "managers.sandbox", &c.manager_sandbox,
+      std::string("Applications' managers parse what strangers deliver, and run confined. Where this\n"
+                  "computer cannot confine them none is started, unless you say here\n\"") +
+          manager_sandbox_off + "\".",
+      [](const std::string& words) -> Status {
+        if (words == "on" || words == manager_sandbox_off) return {};
+        return Error{ErrorKind::invalid, std::string("expected on, or \"") + manager_sandbox_off + "\""};
+      });
+  settings.add("managers.memory_megabytes", &c.manager_memory_megabytes, 64, 1 << 24,
+               "A manager that takes more memory is ended.");
+  settings.add("managers.disk_megabytes", &c.manager_disk_megabytes, 16, 1 << 30,
+               "A manager whose files take more is ended.");
+  settings.add(
+      "store.url", &c.store_url,
+      "Empty: rows are in store.sqlite, beside this file. postgresql://HOST/DATABASE: there; several\n"
+      "servers may then share the directory, of which one leads and the others stand by.",
+      [](const std::string& url) -> Status {
+        if (url.empty() || storage::is_database_url(url)) return {};
+        return Error{ErrorKind::invalid, "expected postgresql://..."};
+      });
+  settings.add("store.disk_reserve_megabytes", &c.disk_reserve_megabytes, 0, 1 << 20,
+               "Results are refused (clients keep them and try again) below this much free space.");
+  settings.add(
+      "store.keep_ended_days", &c.keep_ended_days, 0, 36'500,
+      "Problems that finished, failed or were cancelled so many days ago are deleted with their results.\n"
+      "None is in the first day after a start, or after this computer's date was set. 0: never.");
+  settings.add("store.check_at_start", &c.check_store_at_start, "Read the whole store once at each start.");
+  settings.add(
+      "store.scrub_megabytes_per_second", &c.scrub_megabytes_per_second, 0, 10'000,
+      "Stored files are read again and compared with their digests, once a day or as often as this\n"
+      "allows: 4 is a small part of what a disk gives, and reads a terabyte in three days. 0: never.");
+  settings.add("blobs.url", &c.blobs_url,
+               "Empty: archives, inputs and large results are files beside this one.\n"
+               "s3+https://HOST/BUCKET or s3+https://HOST/BUCKET/PREFIX: in an S3-compatible object store.\n"
+               "Blobs that there are already have to be moved: gleaner-server migrate.",
+               [](const std::string& url) { return storage::check_blob_url(url); });
+  settings.add(
+      "blobs.public_url", &c.blobs_public_url,
+      "https://HOST[:PORT], where hosts reach that store themselves: they then fetch applications and\n"
+      "inputs there, and put large results there, by addresses that this server signs for a quarter\n"
+      "of an hour. Their computers must trust its certificate. Empty: all of it passes this server.",
+      [](const std::string& url) { return storage::check_public_url(url); });
+  settings.add("blobs.region", &c.blobs_region, "The region of that store, as it names it.");
+  settings.add("blobs.keys", &c.blobs_keys,
+               "File of mode 600 with the id and the secret of an access key, on two lines.\n"
+               "Empty: keys/blobs.keys.");
+  settings.add(
+      "blobs.cache_megabytes", &c.blobs_cache_megabytes, 0, 1 << 30,
+      "Of the object store's blobs, so much stays in files here, and what was used within the hour.");
+  settings.add(
+      "link.listen", &c.link_listen,
+      "Where this server, while it leads, is asked by front ends (gleaner-server front):\n"
+      "unix:/run/gleaner-server/link.sock, or HOST:PORT under the key in keys/link.pem. Empty: nowhere.");
+  settings.add(
+      "link.servers", &c.link_servers,
+      "Of a front end: where the project's servers are, apart by commas, as they have it in listen.");
+  declare_log(settings, c);
+  settings.add(
+      "notices.mail", &c.notices_mail,
+      "Addresses, apart by commas, that hear when a problem finishes or fails, when no host is heard of,\n"
+      "and of what an administrator should do something about.",
+      [](const std::string& text) -> Status {
+        for (const std::string& part : listed(text))
+          if (part.find('@') == std::string::npos || part.starts_with('-') ||
+              std::any_of(part.begin(), part.end(), [](unsigned char byte) { return byte <= ' '; }))
+            return Error{ErrorKind::invalid, "expected addresses like ann@example.org"};
+        return {};
+      });
+  settings.add("notices.webhook", &c.notices_webhook,
+               "The same is posted there as JSON. Its certificate must be one that this computer trusts.",
+               [](const std::string& url) -> Status {
+                 if (url.empty() || url.starts_with("https://")) return {};
+                 return Error{ErrorKind::invalid, "expected https://..."};
+               });
+  settings.add("notices.sendmail", &c.sendmail, "The program that takes mail on its standard input.");
+}
+
+// What a relay has of it. All else is the project's, and comes with its document and with each lease.
+void declare_relay(io::Settings& settings, Configuration& c) {
+  settings.add("relay.name", &c.name, "What this relay is called where it is looked at.");
+  declare_serving(settings, c);
+  declare_limits(settings, c);
+  settings.add(
+      "work.service", &c.service_order,
+      "Which of the hosts that wait for work gets the next unit that comes: bc, that with the fastest link;\n"
+      "geo, the same, but in pairs of which one is fetched from as well as the other is sent to, where\n"
+      "results are large; otf, that furthest behind its part of the best plan; round-robin, each in turn as\n"
+      "many as that plan has for it; fifo, that which waits longest.",
+      [](const std::string& rule) -> Status {
+        const auto made = planning::make_serving_rule(rule);
+        return made.ok() ? Status{} : Status{made.error()};
+      });
+  settings.add("store.disk_reserve_megabytes", &c.disk_reserve_megabytes, 0, 1 << 20,
+               "Below twice this much free space the relay gives its leases back and serves nobody.");
+  settings.add(
+      "store.results_megabytes", &c.results_megabytes, 1, 1 << 30,
+      "So much of results waits here for the parent. Hosts keep what is more until it has taken some.");
+  settings.add("blobs.cache_megabytes", &c.blobs_cache_megabytes, 0, 1 << 30,
+               "So much of the project's archives and inputs stays here, and what was used within the hour.");
+  declare_log(settings, c);
+}
+
+}  // namespace
+
+std::function<bool(const std::string& address)> proxy_check(const Configuration& configuration) {
+  const auto proxies = prefixes(configuration.proxies);
+  CHECK_TRUE(proxies.ok());  // it was parsed so
+  if (proxies->empty()) return {};
+  return [all = *proxies](const std::string& text) {
+    const auto address = policy::parse_address(text);
+    return address && std::any_of(all.begin(), all.end(),
+                                  [&](const policy::Prefix& each) { return each.contains(*address); });
+  };
+}
+
+Configuration relay_defaults() {
+  Configuration configuration;
+  configuration.joins_per_hour = 10'000;
+  return configuration;
+}
+
+Result<Configuration> parse_relay_configuration(std::string_view text, const std::string& file) {
+  Configuration configuration = relay_defaults();
+  io::Settings settings;
+  declare_relay(settings, configuration);
+  TRY(settings.parse(text, file));
+  return configuration;
+}
+
+std::string render_relay_configuration(const Configuration& configuration) {
+  Configuration copy = configuration;
+  io::Settings settings;
+  declare_relay(settings, copy);
+  return settings.render();
+}
+
+Result<Configuration> parse_configuration(std::string_view text, const std::string& file) {
+  Configuration configuration;
+  io::Settings settings;
+  declare(settings, configuration);
+  TRY(settings.parse(text, file));
+  return configuration;
+}
+
+std::string render_configuration(const Configuration& configuration) {
+  Configuration copy = configuration;
+  io::Settings settings;
+  declare(settings, copy);
+  return settings.render();
+}
+
+}  // namespace gleaner::service

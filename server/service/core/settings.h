@@ -1,0 +1,18 @@
+// What a server or relay runs with.
+#pragma once
+
+#include "server/service/core/configuration.h"
+#include "server/service/core/project_directory.h"
+#include "shared/base/clock.h"
+#include "shared/base/ids.h"
+
+namespace gleaner::service {
+
+struct Settings {
+  ProjectDirectory directory;
+  Configuration configuration;
+  HostId relay = {};  // as which host its parent knows it; 0: it is the project's server
+  Timestamp work_certificate_expires = Timestamp::max();  // never: a relay, which grants what it was granted
+};
+
+}  // namespace gleaner::service

@@ -1,0 +1,96 @@
+#include "server/service/operator/fleet_now.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "server/service/work/trust.h"
+#include "shared/base/limits.h"
+
+namespace gleaner::service {
+namespace {
+
+constexpr Duration online_within = std::chrono::minutes{15};
+constexpr std::size_t reasons_max = 64;
+
+std::string hosts_text(std::int64_t count) {
+  return std::to_string(count) + (count == 1 ? " host" : " hosts");
+}
+
+std::string ago_text(Duration passed) {
+  const auto minutes = std::max<std::int64_t>(1, static_cast<std::int64_t>(to_seconds(passed) / 60));
+  if (minutes < 120) return std::to_string(minutes) + " min";
+  return minutes < 48 * 60 ? std::to_string(minutes / 60) + " h" : std::to_string(minutes / 1440) + " days";
+}
+
+// Who speaks to the project for it: the relay above all others that it is under, or itself.
+const Host& speaker_of(const Model& model, const Host& host) {
+  const Host* speaker = &host;
+  for (int depth = 0; depth < limits::relay_depth_max && speaker->row.relay != HostId{}; ++depth) {
+    const auto above = model.hosts.find(speaker->row.relay);
+    if (above == model.hosts.end()) break;
+    speaker = &above->second;
+  }
+  return *speaker;
+}
+
+}  // namespace
+
+FleetNow fleet_now(const Model& model, Timestamp now) {
+  FleetNow fleet;
+  for (const auto& [id, host] : model.hosts) {
+    if (host.row.state != protocol::HostState::active || host.row.children > 0) continue;
+    ++fleet.joined;
+    const Host& speaker = speaker_of(model, host);
+    const Timestamp heard = std::max(host.row.last_contact, speaker.row.last_contact);
+    fleet.last_contact = std::max(fleet.last_contact, heard);
+    if (now - heard > online_within) continue;
+    ++fleet.online;
+    const bool on_hold = !host.row.on_hold.empty();
+    if (!on_hold) fleet.cores += host.usable_cores();
+    if (!on_hold && host.row.mflops > 0) {
+      fleet.cores_measured += host.usable_cores();
+      fleet.mflops_measured += host.row.mflops * host.usable_cores();
+    }
+    if (!speaker.units.empty()) {
+      ++fleet.busy;
+      continue;
+    }
+    if (on_hold) {
+      ++fleet.on_hold;
+      continue;
+    }
+    if (const auto held = model.project->blame().held_from(id, now)) ++fleet.held[held->first];
+    const std::string& reason = host.row.state_reason;
+    if (!reason.empty() && (fleet.reasons.size() < reasons_max || fleet.reasons.count(reason) > 0))
+      ++fleet.reasons[reason];
+  }
+  return fleet;
+}
+
+std::string waits_for(const Model& model, const Problem& problem, const FleetNow& fleet, Timestamp now) {
+  if (!problem.stage || problem.stage->view().complete()) return {};
+  if (fleet.joined == 0) return "nobody has joined yet: `gleaner-admin status` shows the join code";
+  if (fleet.online == 0)
+    return fmt::format("none of {} has been heard of for {}", hosts_text(fleet.joined),
+                       ago_text(now - fleet.last_contact));
+  const auto counts = problem.stage->view().counts(now);
+  if (counts.accepted + counts.set_aside == counts.items &&
+      !problem.stage->view().ledger().disputed().empty())
+    return opinions_waited_for(model, problem, now);
+  if (const auto held = fleet.held.find(problem.row.application); held != fleet.held.end())
+    return fmt::format("{} of {} online held back after failures of {}", held->second,
+                       hosts_text(fleet.online), problem.application_name);
+  if (fleet.on_hold > 0 && fleet.on_hold + fleet.busy == fleet.online)
+    return fmt::format("{} of {} online on hold: `gleaner-admin host release` lets them go on", fleet.on_hold,
+                       hosts_text(fleet.online));
+  if (fleet.busy == fleet.online)
+    return fleet.busy == 1 ? "the one host online computes other problems"
+                           : "all hosts online compute other problems";
+  const auto most = std::max_element(fleet.reasons.begin(), fleet.reasons.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most == fleet.reasons.end()) return "hosts are online, and none has asked for work of it yet";
+  return fmt::format("{} of {} online: {}", most->second, hosts_text(fleet.online), most->first);
+}
+
+}  // namespace gleaner::service

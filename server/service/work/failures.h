@@ -1,0 +1,37 @@
+// Kernels that failed: who is to blame (policy/blame.h), what is held back or stopped for it, and how people
+// have what failed tried again. Writer thread only.
+#pragma once
+
+#include <optional>
+
+#include "server/service/core/transaction.h"
+#include "shared/protocol/admin_messages.h"
+#include "shared/protocol/messages.h"
+#include "shared/protocol/relay_messages.h"
+
+namespace gleaner::service {
+
+// Of a unit that `host` holds. `said`: what report.statement says, whose signature and project were checked.
+// It counts against the host that says it, that one or one under it, once; a relay's unit goes on, unless the
+// item is set aside. At a relay only hosts are held back, and it is to be passed up (Model::failures_below).
+// `taken`: untrusted, why a relay is not believed.
+[[nodiscard]] Status take_failure(Transaction& tx, HostId host, const protocol::FailureReport& report,
+                                  const std::optional<protocol::Failure>& said, Result<bool>& taken);
+
+// How the message of a problem begins that waits for its administrator: it survives a restart.
+inline constexpr std::string_view stopped_mark = "stopped: ";
+// Was it stopped: its application fails on most hosts, or an input is damaged? Then going on with it is
+// trying again.
+[[nodiscard]] bool is_stopped(const Problem& problem);
+
+// Items that were set aside are handed out again, a failed problem goes on from where it failed, and an
+// application that was stopped gets another chance. `refusal`: why nothing can be tried again; empty: done.
+[[nodiscard]] Status retry(Transaction& tx, Problem& problem, std::string& refusal);
+
+// The rest of the problem, and what failed of it, is computed by another version of its application, whose
+// manifest says that it continues the present one's results, and takes the problem's parameters and inputs.
+// Open units are given back. `refusal` as above.
+[[nodiscard]] Status upgrade(Transaction& tx, Problem& problem, const Application& version,
+                             std::string& refusal);
+
+}  // namespace gleaner::service

@@ -1,0 +1,48 @@
+#include "server/service/work/upstream_grants.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "shared/crypto/keys.h"
+#include "shared/protocol/codec.h"
+
+namespace gleaner::service {
+
+Status grant_part(Transaction& tx, const policy::SlotGrant& granted, WorkOutcome& outcome) {
+  const Problem& problem = tx.model.problems.at(granted.problem);
+  const policy::Stage& stage = problem.stage->view();
+  const policy::Unit& unit = *stage.unit(granted.unit);
+  const auto* const lease = find_lease(*tx.model.upstream, granted.problem, problem.row.stage, unit.range);
+  if (lease == nullptr || !lease->open)
+    return Error{ErrorKind::internal, fmt::format("items {}-{} of problem {} were handed out without a lease",
+                                                  unit.range.begin, unit.range.end, granted.problem.value)};
+  TRY_ASSIGN(auto chain, protocol::decode<protocol::LeaseChain>(lease->chain));
+  const std::string above = crypto::sha256_hex(chain.statements.front().payload);
+  protocol::RelayGrant grant;
+  grant.parent = above;
+  grant.unit = unit.id;
+  grant.host = unit.host;
+  grant.range = unit.range;
+  grant.cost = stage.ledger().costs().of(unit.range);
+  if (const Bytes* saved = problem.saved.find(unit.range.begin); saved != nullptr && unit.begun_share > 0)
+    grant.begun = protocol::BegunItem{unit.begun_share, *saved};
+  grant.commit_seconds = static_cast<std::int64_t>(policy::commit_seconds(
+      stage.heartbeat_seconds(tx.now), static_cast<double>(problem.row.commit_seconds)));
+  grant.issued_at = tx.now;
+  grant.deadline = std::min(unit.deadline, lease->deadline);
+  grant.reason = unit.reason;
+  FromHere& here = tx.model.upstream->from_here[unit.host];
+  ++here.units;
+  here.link_used_at = tx.now;
+  outcome.relay_grants.push_back(std::move(grant));
+  outcome.reply.grant_slots.push_back(granted.slot);
+  const bool told = std::any_of(outcome.leases.begin(), outcome.leases.end(), [&](const auto& each) {
+    return crypto::sha256_hex(each.statements.front().payload) == above;
+  });
+  if (!told) outcome.leases.push_back(std::move(chain));
+  return {};
+}
+
+}  // namespace gleaner::service
