@@ -26,6 +26,11 @@ std::string shape_of(int level, std::string_view line) {
   return shape;
 }
 
+// A minute that began then; the clock may have been set back.
+bool is_over(Repeats::Time begin, Repeats::Time now) {
+  return now < begin || now - begin >= minute;
+}
+
 }  // namespace
 
 bool Repeats::admit(int level, std::string_view line, Time now) {
@@ -38,9 +43,22 @@ bool Repeats::admit(int level, std::string_view line, Time now) {
   Window& window = found->second;
   if (window.written < lines_a_minute) {
     ++window.written;
-    return true;
+    return admit_any(level, line, now);
   }
   window.counted = {level, std::string(line), window.counted.count + 1};
+  return false;
+}
+
+bool Repeats::admit_any(int level, std::string_view line, Time now) {
+  if (is_over(all_.begin, now)) {
+    if (all_.counted.count > 0) closed_.push_back(std::move(all_.counted));
+    all_ = {now, 0, {}};
+  }
+  if (all_.written < lines_in_all_a_minute) {
+    ++all_.written;
+    return true;
+  }
+  all_.counted = {level, std::string(line), all_.counted.count + 1, false};
   return false;
 }
 
@@ -55,9 +73,13 @@ void Repeats::close_oldest() {
 
 std::vector<Repeats::Counted> Repeats::take_due(Time now) {
   std::vector<Counted> due = std::exchange(closed_, {});
+  if (is_over(all_.begin, now) && all_.counted.count > 0) {
+    due.push_back(std::move(all_.counted));
+    all_ = {};
+  }
   for (auto entry = windows_.begin(); entry != windows_.end();) {
     Window& window = entry->second;
-    const bool over = now < window.begin || now - window.begin >= minute;
+    const bool over = is_over(window.begin, now);
     if (over && window.counted.count > 0) due.push_back(std::move(window.counted));
     entry = over ? windows_.erase(entry) : std::next(entry);
   }
@@ -65,7 +87,8 @@ std::vector<Repeats::Counted> Repeats::take_due(Time now) {
 }
 
 std::string Repeats::text(const Counted& counted) {
-  return counted.line + ", and " + std::to_string(counted.count) + " more like it in the last minute";
+  return counted.line + ", and " + std::to_string(counted.count) +
+         (counted.alike ? " more like it in the last minute" : " more lines of all kinds in the last minute");
 }
 
 }  // namespace gleaner::logging

@@ -1,6 +1,6 @@
 // Which lines of a log are written, and which are only counted: of lines that say the same of other numbers
-// ("unit 7: ..." and "unit 8: ...") some a minute are written, and how many more there were when the minute
-// is over. Pure; `now` in. Not thread-safe.
+// ("unit 7: ..." and "unit 8: ...") some a minute are written, and of all lines a number that no good minute
+// has; how many more there were is written when the minute is over. Pure; `now` in. Not thread-safe.
 #pragma once
 
 #include <chrono>
@@ -15,6 +15,8 @@ namespace gleaner::logging {
 // As many as a person reads; a stage with short units, or a hundred hosts that join at once, say no more by
 // more.
 inline constexpr std::int64_t lines_a_minute = 20;
+// Of all kinds: a stranger who says something else each time writes 7 MB an hour at most.
+inline constexpr std::int64_t lines_in_all_a_minute = 600;
 // Kinds of lines that are counted at a time. A daemon has some hundred; a stranger's words may make more of
 // them.
 inline constexpr std::size_t shapes_max = 512;
@@ -28,6 +30,7 @@ class Repeats {
     int level = 0;
     std::string line;  // the last of them
     std::int64_t count = 0;
+    bool alike = true;  // false: lines of all kinds
   };
 
   // Is it to be written? Else it is counted.
@@ -43,9 +46,12 @@ class Repeats {
     std::int64_t written = 0;
     Counted counted;
   };
+  // Whether one line more has its place in this minute.
+  [[nodiscard]] bool admit_any(int level, std::string_view line, Time now);
   void close_oldest();
 
   std::map<std::string, Window> windows_;  // by shape
+  Window all_{};                           // of all shapes
   std::vector<Counted> closed_;            // before their minute was over
 };
 

@@ -45,6 +45,21 @@ TEST_CASE("A line is of one kind whatever strangers said behind it", "[repeats]"
   CHECK(written == lines_a_minute);
 }
 
+TEST_CASE("Lines that all say something else are written some times a minute, too", "[repeats]") {
+  Repeats repeats;
+  std::int64_t written = 0;
+  for (int i = 0; i < 2000; ++i) {
+    const std::string line = {static_cast<char>('a' + i / 676), static_cast<char>('a' + i / 26 % 26),
+                              static_cast<char>('a' + i % 26)};
+    written += repeats.admit(3, line, start + std::chrono::milliseconds{i}) ? 1 : 0;
+  }
+  CHECK(written == lines_in_all_a_minute);
+  const auto due = repeats.take_due(start + std::chrono::seconds{62});
+  REQUIRE(due.size() == 1);
+  CHECK(Repeats::text(due[0]) == "cyx, and 1400 more lines of all kinds in the last minute");
+  CHECK(repeats.admit(3, "again", start + std::chrono::seconds{62}));
+}
+
 TEST_CASE("A clock that jumps back ends the minute", "[repeats]") {
   Repeats repeats;
   for (int i = 0; i < 30; ++i) static_cast<void>(repeats.admit(3, unit(i), start));
