@@ -65,6 +65,7 @@ Result<storage::HostRow> admit_under(const Transaction& tx, const Host& relay, c
   if (const auto* ban = ban_of_code(model, relay.row.code, tx.now); ban != nullptr) return banned(*ban);
   TRY(check_key(model, request.host_key, tx.now));
   if (known != nullptr) {
+    if (const auto* ban = ban_of_code(model, known->row.code, tx.now); ban != nullptr) return banned(*ban);
     const bool same = known->row.relay == relay.row.id && known->row.proved_at == proof.asked_at;
     if (!same) TRY(check_newer(proof, known->row, tx.now));
   } else if (hosts_of(model, code->second) > replaced_times * relay.row.children) {

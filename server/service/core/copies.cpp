@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "shared/base/limits.h"
 
 namespace gleaner::service {
 namespace {
 
 constexpr Duration told_for = std::chrono::hours{24};
+constexpr std::size_t copies_told_max = 8;
 
 std::string named(const storage::HostRow& row) {
   return fmt::format("{} {} ({})", row.children > 0 ? "relay" : "host", row.id.value, row.name);
@@ -47,7 +50,11 @@ void note_parted(Transaction& tx, const storage::HostRow& joined, HostId origina
   const auto found = tx.model.copied.find(original);
   const auto host = tx.model.hosts.find(original);
   if (found == tx.model.copied.end() || host == tx.model.hosts.end()) return;
-  found->second.push_back(joined.id);
+  // Nobody signs whose copy it was: it is told, and nothing follows from it.
+  auto& copies = found->second;
+  const bool told = std::find(copies.begin(), copies.end(), joined.id) != copies.end();
+  if (told || copies.size() == copies_told_max) return;
+  copies.push_back(joined.id);
   tx.effects.info(fmt::format("{} was a copy of {}", named(joined), named(host->second.row)));
 }
 

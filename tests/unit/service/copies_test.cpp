@@ -54,6 +54,14 @@ TEST_CASE("the later of two programs with one identity is told to part, and is n
   const HostId own = must(world.enrol(request)).host;
   CHECK(own != host.id);
   CHECK(says(status_of_server(world).warnings.at(0), "has joined as host " + std::to_string(own.value)));
+  // Who joins may name any host, as often as it likes: few are told, each once.
+  for (int i = 0; i < 20; ++i) {
+    auto another = world.enrol_request("gamma " + std::to_string(i));
+    another.copy_of = host.id;
+    for (int time = 0; time < 2; ++time) (void)must(world.enrol(another));
+  }
+  const std::string text = status_of_server(world).warnings.at(0);
+  CHECK(std::count(text.begin(), text.end(), ',') == 1 + 7);  // one between the words
   world.clock().advance(std::chrono::hours{25});
   CHECK(status_of_server(world).warnings.empty());
 }

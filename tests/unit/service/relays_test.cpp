@@ -104,6 +104,20 @@ TEST_CASE("a relay joins with a code for one, once, and gets a certificate of th
   CHECK(must(world.enrol(relay_request(world, lab, secret))).host == reply.host);
 }
 
+TEST_CASE("a host that is banned by its code comes back through no relay") {
+  World world;
+  const Computer lab{"lab"}, pc{"pc"};
+  const HostId relay = add_relay(world, lab, 5);
+  const HostId host = must(world.enrol(pc.request(world))).host;
+  const protocol::AddBan ban{protocol::BanKind::code, "default", "", 0};
+  (void)must(World::wait<protocol::Ban>(
+      [&](auto done) { world.service().bans().add(ban, "ann", "198.51.100.1", std::move(done)); }));
+  CHECK(refusal(world, relay, passed_on(world, pc, relay)).kind == ErrorKind::banned);
+  (void)must(World::wait<protocol::Ban>(
+      [&](auto done) { world.service().bans().remove("code", "default", std::move(done)); }));
+  CHECK(add_child(world, pc, relay) == host);
+}
+
 TEST_CASE("a host joins through a relay with its own word, and with nothing less") {
   World world;
   const Computer lab{"lab"}, b{"b"}, pc{"pc"}, other{"other"};
