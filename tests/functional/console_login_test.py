@@ -98,7 +98,7 @@ class LogIn(unittest.TestCase):
                     person.run(f"location.href = {link('--token-file', file)!r}")
                     person.wait("the question", person.has("You are logged in as project (owner)."))
                     self.assertTrue(person.run(person.has("Log in as eve instead?")))
-                    self.assertEqual(person.run("document.activeElement.innerText"), "Stay project")
+                    person.wait("the focus", "document.activeElement.innerText === 'Stay project'")
                     person.accessible()
                     person.push(choice)
                     person.wait(f"the console of {name}", f"({who}).includes('{name}')")

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "tools/simulator/simulated_host.h"
 #include "tools/simulator/outages.h"
 #include "tools/simulator/population.h"
+#include "tools/simulator/simulated_host.h"
 
 namespace gleaner::simulator {
 
