@@ -12,4 +12,7 @@ namespace gleaner::platform {
 // empty: nothing to do. io if the system refuses.
 [[nodiscard]] Result<std::string> become_owner_of(const io::Path& state);
 
+// invalid: as above, and how to start the program instead.
+[[nodiscard]] Status check_owner(const io::Path& state);
+
 }  // namespace gleaner::platform

@@ -11,6 +11,14 @@
 
 namespace gleaner::platform {
 
+Status check_owner(const io::Path& state) {
+  struct stat facts {};
+  if (::geteuid() != 0 || ::lstat(state.c_str(), &facts) != 0 || facts.st_uid == 0) return {};
+  return Error{ErrorKind::invalid,
+               state.string() + " belongs to another user: `systemctl start gleaner-client`, or `sudo -u '#" +
+                   std::to_string(facts.st_uid) + "' gleaner-client run`"};
+}
+
 Result<std::string> become_owner_of(const io::Path& state) {
   struct stat facts {};
   if (::geteuid() != 0 || ::lstat(state.c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode) || facts.st_uid == 0)

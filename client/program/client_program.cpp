@@ -9,6 +9,7 @@
 
 #include "client/benchmark/benchmark.h"
 #include "client/platform/machine_facts.h"
+#include "client/platform/owner.h"
 #include "client/program/attack_program.h"
 #include "client/program/daemon.h"
 #include "client/program/exit_status.h"
@@ -110,6 +111,8 @@ int do_benchmark() {
 }
 
 int do_run(const Options& options, const std::shared_ptr<LogMemory>& memory) {
+  if (const Status owner = platform::check_owner(state_of(options).root); !owner.ok())
+    return fail(owner.error());
   RunOptions run;
   run.recent_log = [memory] { return lines_in(*memory); };
   run.state = state_of(options);

@@ -54,12 +54,28 @@ bool set_limit(int resource, std::int64_t value) {
   return ::setrlimit(static_cast<__rlimit_resource_t>(resource), &limit) == 0;
 }
 
+// Where a crash goes: to a program, or into a file.
+bool dumps_into_a_pipe() {
+  const int pattern = ::open("/proc/sys/kernel/core_pattern", O_RDONLY | O_CLOEXEC);
+  char first = '|';
+  if (pattern >= 0) (void)!::read(pattern, &first, 1);
+  ::close(pattern);
+  return first == '|';
+}
+
+// Not 0: where core dumps go through a pipe, the system would still start the reader, as the superuser, for
+// each crash. A limit of 1 byte is its word for none (core(5), fs/coredump.c). sudo leaves 0 to programs that
+// are not the superuser's, who cannot raise it: as good where they go into files.
+bool limit_core() {
+  if (set_limit(RLIMIT_CORE, 1)) return true;
+  rlimit present{};
+  return ::getrlimit(RLIMIT_CORE, &present) == 0 && present.rlim_max == 0 && !dumps_into_a_pipe();
+}
+
 bool set_limits(const ProcessLimits& limits) {
   if (limits.address_space_bytes > 0 && !set_limit(RLIMIT_AS, limits.address_space_bytes)) return false;
   if (limits.file_bytes > 0 && !set_limit(RLIMIT_FSIZE, limits.file_bytes)) return false;
-  // Not 0: where core dumps go through a pipe, the system would still start the reader, as the superuser, for
-  // each crash. A limit of 1 byte is its word for none (core(5), fs/coredump.c).
-  return set_limit(RLIMIT_NOFILE, limits.open_files) && set_limit(RLIMIT_CORE, 1);
+  return set_limit(RLIMIT_NOFILE, limits.open_files) && limit_core();
 }
 
 // From ioprio_set(2): the C library has no names for them, and the kernel's header is not C++ in every
@@ -167,6 +183,11 @@ Error failure_error(const Preparation& prepared, const Failure& failure) {
     case Step::descriptors:
       return setting("set up the pipes (Linux 5.11 or newer is needed)");
     case Step::limits:
+      if (failure.error_number == EPERM)
+        return {ErrorKind::io,
+                "cannot set the resource limits for " + prepared.program +
+                    ": this process may have less than is needed (`ulimit -H -a`; sudo sets the size of core "
+                    "dumps to 0): start it by systemd, or with `Defaults rlimit_core=default` in sudoers"};
       return setting("set the resource limits");
     case Step::priority:
       return setting("set the priority");

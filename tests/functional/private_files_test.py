@@ -158,6 +158,21 @@ class AsTheSuperuser(PrivateFiles, unittest.TestCase):
                 self.assertIn(f"sudo -u '#{NOBODY}' gleaner-server {command[0]} {place}", refused.stderr)
             grid.user = AS_NOBODY
             self.assertIn("good", grid.run("gleaner-server", "run", place, "--check-config").stdout)
+            # As sudo leaves it to others than the superuser.
+            grid.user = [*AS_NOBODY, "sh", "-c", 'ulimit -c 0; exec "$@"', "sh"]
+            piped = pathlib.Path("/proc/sys/kernel/core_pattern").read_text().startswith("|")
+            self.assertIn("rlimit_core=default" if piped else "managers are confined by namespaces",
+                          grid.run("gleaner-server", "run", place, "--check-config").stdout)
+
+    def test_root_runs_no_client_on_the_state_of_another_user(self):
+        with Place() as grid:
+            state = grid.directory / "its state"
+            state.mkdir(0o700)
+            os.chown(state, NOBODY, NOBODY)
+            refused = grid.run("gleaner-client", "run", "--state", state, check=False)
+            self.assertEqual(refused.returncode, 1)
+            self.assertIn(f"sudo -u '#{NOBODY}' gleaner-client run", refused.stderr + refused.stdout)
+            self.assertEqual([], list(state.iterdir()))
 
 
 if __name__ == "__main__":
