@@ -80,9 +80,9 @@ class Tiers:
                        "--priority", "normal", "--benchmark-mflops", 1000, "--sandbox", WEAK, before=self.before)
             grid.wait_until("its processes", lambda: len(grid.kernels_of("victim")) >= 5)
             self.assertIn(f"confinement of kernels: {self.words}", grid.log("victim"))
-            kernels = grid.kernels_of("victim")
-            grid.wait_until("it to compute", lambda: used(kernels) > 0.2)
+            grid.wait_until("it to compute", lambda: used(grid.kernels_of("victim")) > 0.2)
             time.sleep(0.5)
+            kernels = grid.kernels_of("victim")
             taken, passed = self.uses(kernels, 4)
             print(f"{self.words}: {taken / passed:.2f} processors of 1", flush=True)
             self.assertLess(taken, 1.1 * passed + 0.1)  # 1.98 of two
