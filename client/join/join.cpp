@@ -94,6 +94,13 @@ Result<state::Identity> join(const Ways& ways, io::Files& files, const host::Mac
               ", which this computer has joined, has a key with the same beginning: use another directory "
               "with --state"};
     if (!present->revoked) {
+      if (code.base_url() == present->code.base_url() &&
+          code.enrolment_secret != present->code.enrolment_secret) {
+        // Another code of the same place: the host becomes what that one says. Until it has, nothing changes.
+        auto joined = enrol(ways, files, machine, project, code, facts, before, now);
+        if (!joined.ok()) return transport::why_not_joined(joined.error(), code);
+        return joined;
+      }
       const auto elsewhere = must_enrol(ways, *present, code, now);
       if (!elsewhere.ok()) return transport::why_not_joined(elsewhere.error(), code);
       // The server may have moved: the code is the newest word on where it is.

@@ -142,10 +142,14 @@ std::string opinions_waited_for(const Model& model, const Problem& problem, Time
       "another host must compute " + items_text(hopeless > 0 ? hopeless : wanted) + ", too";
   const std::string quorum = missing_parties(model, problem, here, now);
   if (!quorum.empty()) return what + ": " + quorum;
-  if (hopeless == 0) return fmt::format("{}: {} of the {} of the last hour may", what, fewest, here.size());
+  if (hopeless == 0)
+    return fmt::format("{}: {} of the {} hosts of the last hour can prove it", what, fewest, here.size());
   const bool one = here.size() == 1;
-  return fmt::format("{}, and {} of the last hour {} answered, or could prove nothing", what,
-                     one ? "the one" : fmt::format("all {}", here.size()), one ? "has" : "have");
+  return fmt::format(
+      "{}, and {} of the last hour {} answered, or could prove nothing: a host of another network helps, or "
+      "one "
+      "of your own (`gleaner-admin code add NAME --own`)",
+      what, one ? "the one" : fmt::format("all {}", here.size()), one ? "has" : "have");
 }
 
 }  // namespace gleaner::service

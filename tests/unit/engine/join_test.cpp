@@ -48,6 +48,32 @@ TEST_CASE("Joining stores an identity that only its owner can read, and is idemp
   CHECK(loaded->name == "test-host");
 }
 
+TEST_CASE("Another code of the same server is shown to it, and nothing changes until that takes it") {
+  Joining joining;
+  REQUIRE(joining.join(joining.world.server.join_code()).ok());
+  auto other = joining.world.server.join_code();
+  other.enrolment_secret = Bytes(16, 'o');
+  std::vector<Bytes> secrets;
+  bool refuse = true;
+  joining.world.server.before = [&](const io::HttpRequest& request) -> std::optional<Result<io::HttpReply>> {
+    if (!request.url.ends_with("/v1/enrol")) return std::nullopt;
+    secrets.push_back(protocol::decode<protocol::EnrolRequest>(request.body)->secret);
+    if (refuse) return problem_reply(403, "this join code was withdrawn: ask the administrator");
+    return std::nullopt;
+  };
+  CHECK_FALSE(joining.join(other).ok());
+  const auto before = state::load_identity(joining.world.files, joining.state);
+  REQUIRE(before.ok());
+  CHECK(before->code.enrolment_secret == joining.world.server.join_code().enrolment_secret);
+  refuse = false;
+  REQUIRE(joining.join(other).ok());
+  CHECK(secrets == std::vector<Bytes>{other.enrolment_secret, other.enrolment_secret});
+  CHECK(state::load_identity(joining.world.files, joining.state)->code.enrolment_secret ==
+        other.enrolment_secret);
+  REQUIRE(joining.join(other).ok());
+  CHECK(secrets.size() == 2);  // nothing to ask
+}
+
 TEST_CASE("Each way a joining fails says what to do") {
   Joining joining;
   SECTION("unreachable") {

@@ -172,7 +172,7 @@ TEST_CASE("a problem that waits only for a second opinion says so") {
   CHECK(world.show(problem).state == ProblemState::running);
   CHECK(world.show(problem).message.empty());
   CHECK(world.show(problem).waits ==
-        "another host must compute 2 items, too: 1 of the 2 of the last hour may");
+        "another host must compute 2 items, too: 1 of the 2 hosts of the last hour can prove it");
   const auto checks = world.grants(second.id, 2);
   CHECK(world.show(problem).waits == "another host computes 2 items, too");
   for (const auto& check : checks)

@@ -86,7 +86,7 @@ TEST_CASE("of a stranger who is alone the stage waits for a second host") {
   CHECK(p.world.show(p.problem).state == protocol::ProblemState::running);
   CHECK(p.world.show(p.problem).waits ==
         "another host must compute 1 item, too, and the one of the last hour has answered, or could prove "
-        "nothing");
+        "nothing: a host of another network helps, or one of your own (`gleaner-admin code add NAME --own`)");
   const HostId bob = p.host("bob");
   (void)p.work(bob);
   CHECK(p.world.show(p.problem).state == protocol::ProblemState::finished);
@@ -104,12 +104,12 @@ TEST_CASE("a dispute of all that are there says that it waits for somebody else,
     return;
   }
   CHECK(p.world.show(p.problem).waits ==
-        "another host must compute 1 item, too: 1 of the 2 of the last hour may");
+        "another host must compute 1 item, too: 1 of the 2 hosts of the last hour can prove it");
   (void)p.work(bob);
   CHECK(p.world.show(p.problem).disagreements == 1);
   CHECK(p.world.show(p.problem).waits ==
         "another host must compute 1 item, too, and all 2 of the last hour have answered, or could prove "
-        "nothing");
+        "nothing: a host of another network helps, or one of your own (`gleaner-admin code add NAME --own`)");
   (void)p.work(p.host("carol"));
   CHECK(p.world.show(p.problem).state == protocol::ProblemState::finished);
 }
