@@ -6,9 +6,10 @@ import re
 import shutil
 import signal
 import subprocess
+import time
 import unittest
 
-from harness import SANDBOX_OFF, Grid, main
+from harness import SANDBOX_OFF, SQUARES, FakeHost, Grid, main
 from kernels import Held
 from tree import SETTINGS, Tree
 
@@ -68,11 +69,12 @@ class Copies(unittest.TestCase):
     def put_back(self, grid, backup):
         """The server's disk is lost, and what it was at the backup runs in its place."""
         grid.kill("server")
-        shutil.move(grid.project, grid.directory / "lost")
+        lost = grid.directory / f"lost-{time.monotonic_ns()}"
+        shutil.move(grid.project, lost)
         grid.run("gleaner-server", "restore", backup, grid.project)
         for name in ("keys", "admin"):
-            shutil.copytree(grid.directory / "lost" / name, grid.project / name, dirs_exist_ok=True)
-        shutil.copy(grid.directory / "lost" / "server.toml", grid.project)
+            shutil.copytree(lost / name, grid.project / name, dirs_exist_ok=True)
+        shutil.copy(lost / "server.toml", grid.project)
         grid.start_server()
 
     def test_two_with_one_state_directory_become_two_hosts(self):
@@ -90,7 +92,7 @@ class Copies(unittest.TestCase):
             # Named wherever somebody looks.
             self.assertIn("another computer uses the identity of this one", grid.log("two"))
             self.assertIn(f"host {first} (one): {NAMED}", grid.log("server"))
-            self.assertIn(f"host {second} (one) was a copy of host {first} (one)", grid.log("server"))
+            self.assertIn(f"host {second} (one) says that it was a copy of host {first} (one)", grid.log("server"))
             told = [text for text in grid.admin_json("status")["warnings"] if NAMED in text]
             self.assertEqual(len(told), 1, told)
             self.assertIn(f"has joined as host {second}", told[0])
@@ -228,6 +230,37 @@ class Copies(unittest.TestCase):
             grid.wait_finished(identity, 180)
             self.assertEqual(grid.results(identity), held.expected)
             self.assertNotIn("NOT GENUINE", grid.control("new", "receipts").stdout)
+
+    def test_a_backup_that_is_restored_twice_gives_no_number_twice(self):
+        """What the first restored server gave comes to the second, which takes it and neither ends nor mixes it up."""
+        with Grid(SETTINGS) as grid:
+            grid.start_server()
+            grid.add_application(SQUARES)
+            identity = grid.add_problem("squares", "p", count=2000)
+            FakeHost(grid, "the code's first")
+            backup = grid.directory / "backup"
+            grid.run("gleaner-server", "backup", grid.project, backup)
+            self.put_back(grid, backup)
+            held = []
+            for number in range(8):
+                reply = FakeHost(grid, f"before-{number}").work()[1]
+                held += zip(reply["decoded"], reply["grants"])
+            self.put_back(grid, backup)
+            host = FakeHost(grid, "again")
+            given = set()
+            for grant, statement in held:
+                begin, end = grant["range"]["begin"], grant["range"]["end"]
+                status, answer = host.commit(grant["unit"], begin, [str(i * i).encode() for i in range(begin, end)],
+                                             given={"grant": statement, "lease": {"statements": []}})
+                self.assertEqual((status, answer["status"]), (200, "accepted"), answer)
+                given.add(grant["unit"])
+                status, reply = FakeHost(grid, f"after-{grant['unit']}").work()
+                self.assertEqual(status, 200, reply)
+                for new in reply["decoded"]:
+                    self.assertNotIn(new["unit"], given)
+                    given.add(new["unit"])
+            self.assertEqual(grid.problem(identity)["accepted"], sum(g["range"]["end"] - g["range"]["begin"] for g, _ in held))
+            self.assertIs(grid.processes["server"].poll(), None)
 
     def test_a_restored_server_takes_back_relays_that_it_does_not_know(self):
         """The relay and its host joined after the backup, and so did a host that may get the relay's number now."""

@@ -8,7 +8,6 @@
 #include "server/service/core/stage_changes.h"
 #include "server/service/core/tokens.h"
 #include "server/service/core/waiting.h"
-#include "server/service/work/life_cycle.h"
 #include "server/service/work/reports.h"
 #include "server/service/work/reviews.h"
 #include "server/service/work/trust.h"
@@ -19,6 +18,9 @@
 
 namespace gleaner::service {
 namespace {
+
+// A restored store goes on so many numbers after its backup's at least (store_copy.cpp).
+constexpr std::int64_t numbers_of_a_restore = 10'000'000'000;
 
 // What is answered to a segment of which so many items were accepted: the same whenever it is sent.
 void acknowledge(protocol::Acknowledgement& answer, std::int64_t items_accepted) {
@@ -192,6 +194,21 @@ Status end_refused(Transaction& tx, const Host& host, const protocol::CommitRequ
   return store_stage(tx, problem, changes);
 }
 
+// A restored server has not handed out this unit, and will hand out no number near it: hosts hold others of
+// the same server. `reason`: why it is not adopted, as the number has become another host's meanwhile.
+Status adopt(Transaction& tx, Problem& problem, const policy::Unit& unit, std::string& reason) {
+  TRY_ASSIGN(const auto known, tx.store.unit(unit.id));
+  if (known && known->unit.host != unit.host) {
+    reason = "unit " + std::to_string(unit.id.value) + " is another host's by now";
+    return {};
+  }
+  const UnitId next{(unit.id.value / numbers_of_a_restore + 1) * numbers_of_a_restore};
+  TRY(tx.store.start_units(next));
+  std::erase_if(tx.model.spare_units, [&](UnitId spare) { return spare < next; });
+  problem.stage->remember(unit, tx.now);
+  return {};
+}
+
 // `changed`: rows of hosts that the caller is to store.
 Status apply_commit(Transaction& tx, Host& deliverer, const PreparedCommit& prepared,
                     protocol::Acknowledgement& acknowledgement, std::set<HostId>& changed) {
@@ -215,10 +232,11 @@ Status apply_commit(Transaction& tx, Host& deliverer, const PreparedCommit& prep
       (found == tx.model.problems.end() || !found->second.stage || found->second.row.stage != prepared.stage))
     acknowledgement.reason = "the problem needs no more results of this stage";
 
+  if (acknowledgement.reason.empty() && prepared.adopted)
+    TRY(adopt(tx, found->second, *prepared.adopted, acknowledgement.reason));
   if (acknowledgement.reason.empty()) {
     Problem& problem = found->second;
     policy::Changes changes;
-    if (prepared.adopted) problem.stage->remember(*prepared.adopted, tx.now);
     // Of a lease it is a part, whose last item says nothing of the lease.
     const auto outcome =
         problem.stage->commit(prepared.holder.value_or(deliverer.row.id), request.unit, request.range,
