@@ -12,7 +12,6 @@
 #include "server/service/core/joined.h"
 #include "server/service/core/put_out.h"
 #include "server/service/core/relay_rights.h"
-#include "server/service/work/reports.h"
 #include "shared/base/limits.h"
 #include "shared/crypto/statements.h"
 #include "shared/protocol/codec.h"
@@ -79,7 +78,8 @@ Result<storage::HostRow> admit_under(const Transaction& tx, const Host& relay, c
     TRY_ASSIGN(const auto* const its,
                admit(model, request.secret, Joining::relay, request.host_key, known, tx.now));
     join_with(row, *its, request, known);
-  } else if (known == nullptr) {
+  } else if (known == nullptr || known->row.state != protocol::HostState::active) {
+    // It shows no code of its own: who was put out is no more than the relay's other hosts.
     join_with(row, code->second, request, known);
   }
   row.relay = relay.row.id;

@@ -26,6 +26,7 @@ void fill(storage::HostRow& row, const protocol::EnrolRequest& request, Timestam
     row.benchmark_at = request.benchmark->measured_at;
   }
   row.state = protocol::HostState::active;
+  row.state_reason.clear();
   row.last_contact = now;
   row.children = 0;
   row.tls_key.clear();

@@ -31,6 +31,10 @@ protocol::HostInfo show(World& world, HostId host) {
       [&](auto done) { world.service().hosts().show(host, std::move(done)); }));
 }
 
+bool is_own(World& world, HostId host) {
+  return world.look<bool>([host](Transaction& tx) { return tx.model.hosts.at(host).row.own; });
+}
+
 std::vector<protocol::RelayInfo> relays(World& world) {
   return must(World::wait<std::vector<protocol::RelayInfo>>(
       [&](auto done) { world.service().relays().list(std::move(done)); }));
@@ -116,6 +120,44 @@ TEST_CASE("a host that is banned by its code comes back through no relay") {
   (void)must(World::wait<protocol::Ban>(
       [&](auto done) { world.service().bans().remove("code", "default", std::move(done)); }));
   CHECK(add_child(world, pc, relay) == host);
+}
+
+TEST_CASE("who was put out is, under a relay, no more than the relay's other hosts") {
+  World world;  // whose own code makes hosts of its own
+  const Computer lab{"lab"}, pc{"pc"};
+  const auto code = must(
+      protocol::parse_join_code(must(allow(world, {.name = "lab", .children = 5, .own = false})).join_code));
+  const HostId relay = must(world.enrol(relay_request(world, lab, code.enrolment_secret))).host;
+  const HostId host = must(world.enrol(pc.request(world))).host;
+  REQUIRE(is_own(world, host));
+  SECTION("its code was withdrawn with its hosts") {
+    (void)must(World::wait<protocol::CodeInfo>(
+        [&](auto done) { world.service().codes().withdraw("default", {true}, std::move(done)); }));
+    CHECK(show(world, host).state == protocol::HostState::left);
+  }
+  SECTION("it may return") {
+    revoke(world, host, true);
+    CHECK(show(world, host).state == protocol::HostState::left);
+  }
+  SECTION("it left by itself") {
+    must(World::wait_done([&](auto done) { world.service().enrolment().leave(host, std::move(done)); }));
+  }
+  world.clock().advance(std::chrono::seconds{1});
+  const auto reply = must(join(world, relay, passed_on(world, pc, relay)));
+  CHECK(reply.host == host);
+  CHECK(reply.own == false);
+  const auto now = show(world, host);
+  CHECK(now.code == "lab");
+  CHECK(!is_own(world, host));
+  CHECK(now.state_reason.empty());
+  // With a code of its own it is what that says, again.
+  world.clock().advance(std::chrono::seconds{1});
+  if (const auto back = world.enrol(pc.request(world)); back.ok()) {
+    CHECK(show(world, host).code == "default");
+    CHECK(is_own(world, host));
+  } else {
+    CHECK(says(back.error().message, "was withdrawn"));
+  }
 }
 
 TEST_CASE("a host joins through a relay with its own word, and with nothing less") {
