@@ -18,6 +18,23 @@ Error used_link() {
           "this link was used already, or is too old: `gleaner-admin console` makes another"};
 }
 
+// Room for one more of `admin`: where that has as many as one may, or all have as many as all may, the oldest
+// of those goes, by `time`.
+template <typename Map, typename AdminOf, typename TimeOf>
+void make_room(Map& all, const std::string& admin, std::size_t of_one_max, std::size_t max, AdminOf admin_of,
+               TimeOf time_of) {
+  const auto own = static_cast<std::size_t>(std::count_if(
+      all.begin(), all.end(), [&](const auto& each) { return admin_of(each.second) == admin; }));
+  const bool own_only = own >= of_one_max;
+  if (!own_only && all.size() < max) return;
+  auto oldest = all.end();
+  for (auto each = all.begin(); each != all.end(); ++each) {
+    if (own_only && admin_of(each->second) != admin) continue;
+    if (oldest == all.end() || time_of(each->second) < time_of(oldest->second)) oldest = each;
+  }
+  if (oldest != all.end()) all.erase(oldest);
+}
+
 }  // namespace
 
 bool Sessions::over(const Kept& kept, SteadyTime now) const {
@@ -28,10 +45,9 @@ std::string Sessions::make_link(const std::string& admin, SteadyTime now) {
   std::string secret = new_secret();
   const std::lock_guard lock(mutex_);
   std::erase_if(links_, [&](const auto& each) { return now - each.second.made >= rules_.link; });
-  if (links_.size() >= rules_.links_max)
-    links_.erase(std::min_element(links_.begin(), links_.end(), [](const auto& a, const auto& b) {
-      return a.second.made < b.second.made;
-    }));
+  make_room(
+      links_, admin, rules_.links_of_one_max, rules_.links_max, [](const Link& link) { return link.admin; },
+      [](const Link& link) { return link.made; });
   links_[crypto::sha256(secret)] = {admin, now};
   return secret;
 }
@@ -54,10 +70,9 @@ OpenedSession Sessions::open(const std::string& admin, SteadyTime now) {
   OpenedSession opened{new_secret(), {admin, new_secret()}};
   const std::lock_guard lock(mutex_);
   std::erase_if(sessions_, [&](const auto& each) { return over(each.second, now); });
-  if (sessions_.size() >= rules_.sessions_max)
-    sessions_.erase(std::min_element(sessions_.begin(), sessions_.end(), [](const auto& a, const auto& b) {
-      return a.second.used < b.second.used;
-    }));
+  make_room(
+      sessions_, admin, rules_.sessions_of_one_max, rules_.sessions_max,
+      [](const Kept& kept) { return kept.session.admin; }, [](const Kept& kept) { return kept.used; });
   sessions_[crypto::sha256(opened.secret)] = {opened.session, now, now};
   return opened;
 }

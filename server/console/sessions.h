@@ -21,6 +21,9 @@ struct SessionRules {
   Duration absolute = std::chrono::seconds{limits::console_session_seconds};  // since log-in
   std::size_t links_max = limits::console_links_max;
   std::size_t sessions_max = limits::console_sessions_max;
+  // Of one administrator: nobody's log-ins end another's.
+  std::size_t links_of_one_max = limits::console_links_of_one_max;
+  std::size_t sessions_of_one_max = limits::console_sessions_of_one_max;
 };
 
 struct Session {

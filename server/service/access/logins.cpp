@@ -21,7 +21,15 @@ Status note(Transaction& /*tx*/, Result<Noted>& noted) {
 
 }  // namespace
 
+Status Logins::may_log_in(const Admin& admin) {
+  if (acts_.take(admin.name, kernel_.clock().steady())) return {};
+  return Error{ErrorKind::unavailable,
+               "the admin token " + admin.name +
+                   " has logged in more often than a person does: try again in a minute"};
+}
+
 void Logins::make_link(const Admin& admin, Done<protocol::ConsoleLink> done) {
+  if (const Status room = may_log_in(admin); !room.ok()) return done(room.error());
   kernel_.decide<Noted>(
       note, act_of(admin, "console link", [this, admin, done = std::move(done)](Status noted) {
         if (!noted.ok()) return done(noted.error());
@@ -41,6 +49,7 @@ Result<Admin> Logins::identify(const protocol::OpenSession& request) {
 }
 
 void Logins::open(const protocol::OpenSession& request, const Admin& admin, Done<NewSession> done) {
+  if (const Status room = may_log_in(admin); !room.ok()) return done(room.error());
   if (!request.link.empty())
     if (const auto taken = sessions_.take_link(request.link, kernel_.clock().steady()); !taken.ok())
       return done(taken.error());

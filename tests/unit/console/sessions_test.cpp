@@ -68,6 +68,24 @@ TEST_CASE("logging out ends one session; another one's secret opens nothing else
   CHECK_FALSE(sessions.find(second.session.guard, start).ok());
 }
 
+TEST_CASE("who logs in again and again ends sessions and links of its own alone") {
+  Sessions sessions;
+  const std::string link = sessions.make_link("ann", start);
+  const auto opened = sessions.open("ann", start);
+  std::vector<std::string> links, secrets;
+  for (int i = 0; i < 2000; ++i) {
+    links.push_back(sessions.make_link("vera", after(std::chrono::milliseconds{i})));
+    secrets.push_back(sessions.open("vera", after(std::chrono::milliseconds{i})).secret);
+  }
+  CHECK(sessions.owner_of_link(link, after(std::chrono::seconds{3})).ok());
+  CHECK(sessions.find(opened.secret, after(std::chrono::seconds{3})).ok());
+  CHECK(sessions.count() == 1 + limits::console_sessions_of_one_max);
+  CHECK(sessions.find(secrets.back(), after(std::chrono::seconds{3})).ok());
+  CHECK_FALSE(sessions.find(secrets.front(), after(std::chrono::seconds{3})).ok());
+  CHECK(sessions.take_link(links.back(), after(std::chrono::seconds{3})).ok());
+  CHECK_FALSE(sessions.take_link(links.front(), after(std::chrono::seconds{3})).ok());
+}
+
 TEST_CASE("there are no more of them than allowed: the oldest go") {
   SessionRules rules;
   rules.links_max = 2;

@@ -93,6 +93,23 @@ TEST_CASE("a link stands for who made it, once, and both leave an act") {
   CHECK(all.back().summary.empty());
 }
 
+TEST_CASE("a token makes no more links, sessions and acts than a person does, and holds up no other") {
+  World world;
+  auto& logins = world.service().logins();
+  const Admin vera{"vera", Role::view}, ann{"ann", Role::view};
+  const auto link = [&](const Admin& admin) {
+    return World::wait<protocol::ConsoleLink>([&](auto done) { logins.make_link(admin, std::move(done)); });
+  };
+  int made = 0;
+  while (made < 1000 && link(vera).ok()) ++made;
+  CHECK(made == 60);
+  CHECK(link(vera).error().kind == ErrorKind::unavailable);
+  CHECK(acts(world).size() < 100);
+  (void)must(link(ann));
+  world.clock().advance(std::chrono::seconds{15});
+  (void)must(link(vera));
+}
+
 TEST_CASE("the map says what is accepted and who holds what, and is made once a second for all") {
   World world;
   world.add_application();
