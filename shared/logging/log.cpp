@@ -18,6 +18,8 @@
 namespace gleaner::logging {
 namespace {
 
+static_assert(error_level == spdlog::level::err);
+
 using Record = spdlog::details::log_msg;
 
 constexpr std::size_t line_bytes_max =

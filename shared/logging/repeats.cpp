@@ -50,15 +50,16 @@ bool Repeats::admit(int level, std::string_view line, Time now) {
 }
 
 bool Repeats::admit_any(int level, std::string_view line, Time now) {
-  if (is_over(all_.begin, now)) {
-    if (all_.counted.count > 0) closed_.push_back(std::move(all_.counted));
-    all_ = {now, 0, {}};
+  Window& window = all(level);
+  if (is_over(window.begin, now)) {
+    if (window.counted.count > 0) closed_.push_back(std::move(window.counted));
+    window = {now, 0, {}};
   }
-  if (all_.written < lines_in_all_a_minute) {
-    ++all_.written;
+  if (window.written < (level >= error_level ? errors_a_minute : lines_in_all_a_minute)) {
+    ++window.written;
     return true;
   }
-  all_.counted = {level, std::string(line), all_.counted.count + 1, false};
+  window.counted = {level, std::string(line), window.counted.count + 1, false};
   return false;
 }
 
@@ -73,10 +74,11 @@ void Repeats::close_oldest() {
 
 std::vector<Repeats::Counted> Repeats::take_due(Time now) {
   std::vector<Counted> due = std::exchange(closed_, {});
-  if (is_over(all_.begin, now) && all_.counted.count > 0) {
-    due.push_back(std::move(all_.counted));
-    all_ = {};
-  }
+  for (Window* const window : {&others_, &errors_})
+    if (is_over(window->begin, now) && window->counted.count > 0) {
+      due.push_back(std::move(window->counted));
+      *window = {};
+    }
   for (auto entry = windows_.begin(); entry != windows_.end();) {
     Window& window = entry->second;
     const bool over = is_over(window.begin, now);

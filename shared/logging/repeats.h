@@ -15,8 +15,12 @@ namespace gleaner::logging {
 // As many as a person reads; a stage with short units, or a hundred hosts that join at once, say no more by
 // more.
 inline constexpr std::int64_t lines_a_minute = 20;
-// Of all kinds: a stranger who says something else each time writes 7 MB an hour at most.
+// Of all kinds, so that who says something else each time does not fill the disk: at 200 bytes a line these
+// are 7 MB in an hour of nothing else.
 inline constexpr std::int64_t lines_in_all_a_minute = 600;
+// Besides these, of errors, which no stranger's words cause and none shall hide.
+inline constexpr std::int64_t errors_a_minute = 60;
+inline constexpr int error_level = 4;  // spdlog::level::err
 // Kinds of lines that are counted at a time. A daemon has some hundred; a stranger's words may make more of
 // them.
 inline constexpr std::size_t shapes_max = 512;
@@ -48,10 +52,11 @@ class Repeats {
   };
   // Whether one line more has its place in this minute.
   [[nodiscard]] bool admit_any(int level, std::string_view line, Time now);
+  [[nodiscard]] Window& all(int level) { return level >= error_level ? errors_ : others_; }
   void close_oldest();
 
   std::map<std::string, Window> windows_;  // by shape
-  Window all_{};                           // of all shapes
+  Window others_{}, errors_{};             // of all shapes
   std::vector<Counted> closed_;            // before their minute was over
 };
 

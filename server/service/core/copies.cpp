@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "server/service/core/tokens.h"
 #include "shared/base/limits.h"
 
 namespace gleaner::service {
@@ -29,7 +30,7 @@ policy::Heard hear_instance(Transaction& tx, Host& host, const std::optional<pro
                                 named(host.row), host.row.children > 0 ? "directory" : "disk",
                                 host.row.children > 0 ? "one of them is not served any more"
                                                       : "one of them joins as a host of its own"));
-  if (tx.model.copied.size() < limits::copied_hosts_told_max) tx.model.copied.try_emplace(host.row.id);
+  tx.model.copied.try_emplace(host.row.id);
   return heard;
 }
 
@@ -55,7 +56,7 @@ void note_parted(Transaction& tx, const storage::HostRow& joined, HostId origina
   const bool told = std::find(copies.begin(), copies.end(), joined.id) != copies.end();
   if (told || copies.size() == copies_told_max) return;
   copies.push_back(joined.id);
-  tx.effects.info(fmt::format("{} was a copy of {}", named(joined), named(host->second.row)));
+  tx.effects.info(fmt::format("{} says that it was a copy of {}", named(joined), named(host->second.row)));
 }
 
 std::string copied_text(const Model& model, const Host& host, Timestamp now) {
@@ -73,14 +74,20 @@ std::string copied_text(const Model& model, const Host& host, Timestamp now) {
 }
 
 std::vector<std::string> copy_warnings(const Model& model, Timestamp now) {
-  std::vector<std::string> warnings;
+  // Whoever joins can claim it: those that have delivered come first.
+  std::vector<std::string> proven, others;
   for (const auto& [id, copies] : model.copied) {
     const auto host = model.hosts.find(id);
     if (host == model.hosts.end()) continue;
     if (std::string text = copied_text(model, host->second, now); !text.empty())
-      warnings.push_back(named(host->second.row) + ": " + text);
+      (is_proven(host->second.row) ? proven : others).push_back(named(host->second.row) + ": " + text);
   }
-  return warnings;
+  proven.insert(proven.end(), others.begin(), others.end());
+  if (proven.size() <= limits::copied_hosts_told_max) return proven;
+  const std::size_t more = proven.size() - limits::copied_hosts_told_max;
+  proven.resize(limits::copied_hosts_told_max);
+  proven.push_back(fmt::format("{} more hosts are used by two computers each", more));
+  return proven;
 }
 
 }  // namespace gleaner::service

@@ -11,6 +11,7 @@
 #include "server/service/work/application_form.h"
 #include "server/service/work/reports.h"
 #include "server/service/work/trust.h"
+#include "shared/base/clean_text.h"
 #include "shared/json/text.h"
 
 namespace gleaner::service {
@@ -19,13 +20,16 @@ namespace {
 using policy::Ruling;
 using protocol::ProblemState;
 
+// Bytes of a host's words in the log; the failure keeps all of them.
+constexpr std::size_t logged_message_max = 200;
+
 Status keep_failure(Transaction& tx, Problem& problem, const policy::FailedEvent& event) {
   storage::FailureRow row{event.unit, event.host, problem.row.id, problem.row.stage,
                           event.kind, event.item, event.message,  tx.now};
   TRY(tx.store.add_failure(row));
   tx.effects.warn(fmt::format("unit {} of problem {} failed on host {}: {}: {}", event.unit.value,
                               problem.row.id.value, event.host.value, protocol::name_of(event.kind),
-                              event.message));
+                              clean_line(event.message, logged_message_max)));
   ++tx.model.failures;
   problem.recent_failures.push_back(std::move(row));
   if (problem.recent_failures.size() > recent_failures_max)

@@ -60,6 +60,19 @@ TEST_CASE("Lines that all say something else are written some times a minute, to
   CHECK(repeats.admit(3, "again", start + std::chrono::seconds{62}));
 }
 
+TEST_CASE("No lines of others hide errors, which have a bound of their own", "[repeats]") {
+  Repeats repeats;
+  const auto line = [](int i) {
+    return std::string(1, static_cast<char>('a' + i % 26)) + char('a' + i / 26);
+  };
+  for (int i = 0; i < 26 * 26; ++i) static_cast<void>(repeats.admit(3, line(i), start));
+  CHECK_FALSE(repeats.admit(3, "the disk is full", start));
+  std::int64_t written = 0;
+  for (int i = 0; i < 26 * 26; ++i) written += repeats.admit(error_level, line(i), start) ? 1 : 0;
+  CHECK(written == errors_a_minute);
+  CHECK(repeats.take_due(start + std::chrono::minutes{1}).size() == 2);
+}
+
 TEST_CASE("A clock that jumps back ends the minute", "[repeats]") {
   Repeats repeats;
   for (int i = 0; i < 30; ++i) static_cast<void>(repeats.admit(3, unit(i), start));
