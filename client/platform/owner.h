@@ -12,7 +12,8 @@ namespace gleaner::platform {
 // empty: nothing to do. io if the system refuses.
 [[nodiscard]] Result<std::string> become_owner_of(const io::Path& state);
 
-// invalid: as above, and how to start the program instead.
+// For a program that the superuser starts as it is. invalid: `state` is another user's; how that one starts
+// it.
 [[nodiscard]] Status check_owner(const io::Path& state);
 
 }  // namespace gleaner::platform

@@ -11,9 +11,19 @@
 
 namespace gleaner::platform {
 
+namespace {
+
+// Is this the superuser, and the directory another user's?
+bool is_of_another(const io::Path& state, struct stat& facts) {
+  return ::geteuid() == 0 && ::lstat(state.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode) &&
+         facts.st_uid != 0;
+}
+
+}  // namespace
+
 Status check_owner(const io::Path& state) {
   struct stat facts {};
-  if (::geteuid() != 0 || ::lstat(state.c_str(), &facts) != 0 || facts.st_uid == 0) return {};
+  if (!is_of_another(state, facts)) return {};
   return Error{ErrorKind::invalid,
                state.string() + " belongs to another user: `systemctl start gleaner-client`, or `sudo -u '#" +
                    std::to_string(facts.st_uid) + "' gleaner-client run`"};
@@ -21,8 +31,7 @@ Status check_owner(const io::Path& state) {
 
 Result<std::string> become_owner_of(const io::Path& state) {
   struct stat facts {};
-  if (::geteuid() != 0 || ::lstat(state.c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode) || facts.st_uid == 0)
-    return std::string();
+  if (!is_of_another(state, facts)) return std::string();
   passwd entry{};
   passwd* found = nullptr;
   std::array<char, 4096> strings{};
