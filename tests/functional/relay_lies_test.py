@@ -231,6 +231,8 @@ class MaliciousRelay(unittest.TestCase):
 
         with self.subTest("acknowledgements that never come"):
             self.below.tell(answered=withheld, times=1 << 30)
+            # The last word before this may have settled all that one of them had.
+            self.grid.wait_until("results of all", lambda: all(self.grid.kept_units(name) for name in HOSTS))
             before = self.grid.problem(identity)["accepted"]
             self.grid.wait_until("results that the project has", lambda: self.grid.problem(identity)["accepted"] > before + 20)
             for name in HOSTS:

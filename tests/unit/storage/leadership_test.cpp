@@ -4,7 +4,9 @@
 
 #include <atomic>
 #include <csignal>
+#include <thread>
 
+#include "server/storage/postgres.h"
 #include "tests/catch.h"
 #include "tests/unit/storage/child.h"
 #include "tests/unit/storage/fixture.h"
@@ -61,6 +63,21 @@ void lead(const Project& project, const Child::Report& report, bool in_transacti
 }
 
 }  // namespace
+
+TEST_CASE("a lock that nobody leads by is no leader, while its connection ends") {
+  if (no_postgres()) return;
+  const Project project;
+  must(project.open()).reset();
+  auto ending = must(Postgres::open(project.url));
+  must(ending->execute("SELECT pg_advisory_lock(x'476c6e72'::bigint)"));
+  std::thread end([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds{500});
+    ending.reset();
+  });
+  const auto opened = project.open([] { return false; });
+  end.join();
+  CHECK(opened.ok());
+}
 
 TEST_CASE("a second server waits until the first is gone, or until it is told not to") {
   if (no_postgres()) return;
