@@ -62,7 +62,7 @@ struct DamagedSegment {
   bool gone = false;  // there are no bytes of it
 };
 
-// The audit log, as it is kept (service/core/acts.h).
+// The stored audit log (service/core/acts.h).
 struct InspectedActs {
   std::string start, head;  // stored places; empty: none
   std::vector<protocol::Act> acts;

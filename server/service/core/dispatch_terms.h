@@ -1,4 +1,4 @@
-// What policy::Dispatch is told of problems and hosts. Writer thread only.
+// Describes problems and hosts to policy::Dispatch. Writer thread only.
 #pragma once
 
 #include <string>

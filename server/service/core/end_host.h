@@ -7,7 +7,7 @@
 
 namespace gleaner::service {
 
-// Its units are given back, whoever has it now.
+// Gives all units of the host back to their stages.
 [[nodiscard]] Status give_back_all(Transaction& tx, Host& host, const std::string& reason);
 // It left, or was revoked: its units are given back, its token is worth nothing. Hosts under it have left,
 // too: each may join again, directly or through another relay.

@@ -12,7 +12,7 @@ struct Settings {
   ProjectDirectory directory;
   Configuration configuration;
   HostId relay = {};  // as which host its parent knows it; 0: it is the project's server
-  Timestamp work_certificate_expires = Timestamp::max();  // never: a relay, which grants what it was granted
+  Timestamp work_certificate_expires = Timestamp::max();  // a relay's never ends: its parent granted the work
 };
 
 }  // namespace gleaner::service
