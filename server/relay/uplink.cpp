@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "server/service/core/departures.h"
-#include "server/service/core/put_out.h"
 #include "server/service/work/upstream_failures.h"
 #include "server/service/work/upstream_results.h"
 #include "shared/base/limits.h"

@@ -11,7 +11,6 @@
 #include "server/service/core/revocations.h"
 #include "server/service/core/tokens.h"
 #include "server/service/operator/overview.h"
-#include "server/service/work/life_cycle.h"
 
 namespace gleaner::service {
 

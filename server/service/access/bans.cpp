@@ -8,7 +8,6 @@
 #include "server/policy/calendar.h"
 #include "server/service/access/codes.h"
 #include "server/service/core/end_host.h"
-#include "server/service/work/reports.h"
 #include "shared/base/limits.h"
 #include "shared/protocol/text.h"
 

@@ -6,7 +6,6 @@
 
 #include "server/service/access/admission.h"
 #include "server/service/core/end_host.h"
-#include "server/service/work/reports.h"
 #include "shared/base/limits.h"
 #include "shared/crypto/keys.h"
 

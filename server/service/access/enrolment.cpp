@@ -10,8 +10,6 @@
 #include "server/service/core/departures.h"
 #include "server/service/core/end_host.h"
 #include "server/service/core/joined.h"
-#include "server/service/core/put_out.h"
-#include "server/service/work/reports.h"
 #include "shared/crypto/statements.h"
 #include "shared/protocol/codec.h"
 

@@ -12,7 +12,6 @@
 #include "server/service/operator/describe.h"
 #include "server/service/operator/problems.h"
 #include "server/service/work/application_form.h"
-#include "server/service/work/damage.h"
 #include "server/service/work/life_cycle.h"
 #include "server/service/work/revocation_watch.h"
 #include "server/service/work/stage_planning.h"

@@ -5,7 +5,6 @@
 
 #include "server/policy/outlook/prospect.h"
 #include "server/service/core/stage_waste.h"
-#include "server/service/operator/describe.h"
 #include "server/service/operator/fleet_now.h"
 #include "server/service/operator/problems.h"
 #include "shared/json/text.h"

@@ -13,7 +13,6 @@
 #include "server/service/core/certified.h"
 #include "server/service/core/dispatch_terms.h"
 #include "server/service/operator/describe.h"
-#include "server/service/work/dispatch.h"
 #include "server/service/work/failures.h"
 #include "server/service/work/life_cycle.h"
 #include "server/service/work/upstream_quiet.h"

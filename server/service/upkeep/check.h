@@ -13,10 +13,11 @@
 #include <string>
 #include <vector>
 
-#include "server/service/core/model.h"
+#include "server/service/core/settings.h"
 #include "server/storage/blob_inventory.h"
 #include "server/storage/inspect_store.h"
 #include "server/storage/open_blobs.h"
+#include "server/storage/store.h"
 
 namespace gleaner::service {
 

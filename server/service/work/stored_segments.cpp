@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "server/service/core/lost_blobs.h"
-#include "server/service/work/damage.h"
 #include "shared/base/limits.h"
 #include "shared/crypto/keys.h"
 #include "shared/protocol/segment.h"

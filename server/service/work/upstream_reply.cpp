@@ -10,8 +10,6 @@
 
 #include "server/service/core/dispatch_terms.h"
 #include "server/service/core/stage_changes.h"
-#include "server/service/work/dispatch.h"
-#include "server/service/work/life_cycle.h"
 #include "server/service/work/upstream_message.h"
 #include "server/service/work/upstream_results.h"
 #include "server/service/work/upstream_stage.h"

@@ -7,8 +7,6 @@
 #include <utility>
 
 #include "server/service/core/stage_changes.h"
-#include "server/service/work/life_cycle.h"
-#include "server/service/work/reports.h"
 #include "server/service/work/trust.h"
 #include "shared/base/limits.h"
 #include "shared/protocol/codec.h"

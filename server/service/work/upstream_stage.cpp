@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "server/service/core/stage_changes.h"
-#include "server/service/work/dispatch.h"
 #include "server/service/work/life_cycle.h"
 #include "shared/protocol/codec.h"
 
