@@ -211,7 +211,7 @@ std::string unreachable(const Membership& project) {
   const std::string why = trouble.empty() ? "" : " (" + trouble + ")";
   switch (project.standing()) {
     case Standing::revoked:
-      return "this host was revoked: join again with gleaner-client join CODE" + why;
+      return "this host was revoked" + why + ". If it may return, `gleaner-client join CODE` joins again";
     case Standing::unknown:
       return "the server does not know this host, as after it was restored from a backup: this computer "
              "joins "

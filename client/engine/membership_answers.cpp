@@ -124,8 +124,8 @@ void Membership::take(CommitAnswered& event, SlotOrders&, SteadyTime now) {
 void Membership::take(HostRevoked& event, SlotOrders& orders, SteadyTime) {
   if (standing_ == Standing::revoked) return;
   orders.end_kernels = true;
-  spdlog::error("{}: this host was revoked: join again with gleaner-client join CODE ({})", names_.name,
-                event.reason);
+  spdlog::error("{}: this host was revoked ({}). If it may return, `gleaner-client join CODE` joins again",
+                names_.name, event.reason);
   standing_ = Standing::revoked;
   if (const Status marked = state::mark_revoked(services_.files, directory_); !marked.ok())
     spdlog::warn("{}", marked.error().message);

@@ -64,16 +64,17 @@ class MaliciousRelay(unittest.TestCase):
         return "".join(self.grid.log(name)[marks[name]:] for name in names)
 
     def told(self, what, liar, names, refusal, **rules):
-        """The lie is told, and what somebody of `names` then writes; None: nobody need write anything. Work goes on."""
+        """The lie is told, and what somebody of `names` then writes; None: nobody need write anything. Work goes on: a host that
+        cannot verify what it was sent gets no work for half a minute, and both may have been told a lie."""
         with self.subTest(what):
             marks = {name: len(self.grid.log(name)) for name in names}
             lie = liar.tell(**rules)
-            self.grid.wait_until(f"the lie: {what}", lambda: lie.told >= lie.times)
+            self.grid.wait_until(f"the lie: {what}", lambda: lie.told >= lie.times, 90)
             liar.tell()
             if refusal:
                 self.grid.wait_until(f"a word about: {what}", lambda: re.search(refusal, self.log_since(names, marks)))
             before = self.accepted()
-            self.grid.wait_until(f"more results after: {what}", lambda: self.accepted() > before)
+            self.grid.wait_until(f"more results after: {what}", lambda: self.accepted() > before, 90)
 
     def accepted(self):
         return sum(host["items_accepted"] for host in self.grid.admin_json("host", "list")["items"])

@@ -54,6 +54,17 @@ Status forget_file(Transaction& tx, const std::string& name, const std::string& 
   return {};
 }
 
+Error name_taken(const storage::CodeRow& code) {
+  const std::string kind = code.children > 0 ? "relay" : "enrolment code";
+  if (code.withdrawn_at != Timestamp{})
+    return {ErrorKind::conflict,
+            "there was " + std::string(code.children > 0 ? "a " : "an ") + kind + " of this name, " +
+                code.name + ", which is withdrawn; hosts are known by it still: choose another name"};
+  return {ErrorKind::conflict, "there is " + std::string(code.children > 0 ? "a " : "an ") + kind + " " +
+                                   code.name + " already: `gleaner-admin code rotate " + code.name +
+                                   "` gives it a new secret, or choose another name"};
+}
+
 }  // namespace
 
 Status check_name(const std::string& name) {
@@ -160,10 +171,8 @@ void Codes::add(protocol::AddCode request, std::int64_t children, Done<protocol:
   if (const Status good = check_name(request.name); !good.ok()) return done(good.error());
   make(
       [request = std::move(request), children](Transaction& tx) -> Result<storage::CodeRow> {
-        if (tx.model.codes.contains(request.name))
-          return Error{ErrorKind::conflict,
-                       "there is an enrolment code " + request.name +
-                           " already: `gleaner-admin code rotate` gives it a new secret"};
+        if (const auto known = tx.model.codes.find(request.name); known != tx.model.codes.end())
+          return name_taken(known->second);
         if (tx.model.codes.size() >= limits::codes_max)
           return Error{ErrorKind::conflict,
                        fmt::format("there are {} enrolment codes already", limits::codes_max)};
@@ -188,7 +197,8 @@ void Codes::rotate(const std::string& name, Done<protocol::MadeCode> done) {
         if (found == tx.model.codes.end()) return no_code(name);
         if (found->second.withdrawn_at != Timestamp{})
           return Error{ErrorKind::conflict, "the enrolment code " + name +
-                                                " is withdrawn: make another with `gleaner-admin code add`"};
+                                                " is withdrawn: `gleaner-admin code add` makes another, of "
+                                                "another name"};
         return found->second;
       },
       std::move(done));

@@ -143,6 +143,8 @@ Status hand_out(Transaction& tx, Host& host, const protocol::WorkRequest& reques
   if (tx.model.upstream && some_idle_got_nothing(request, served)) note_missed(*tx.model.upstream);
   outcome.reply.retry_after_seconds = served.retry_after;
   outcome.reply.reason = served.reason;
+  if (served.grants.empty() && tx.model.upstream && !tx.model.upstream->trouble.empty())
+    outcome.reply.reason = "its relay gets no answer from the project: " + tx.model.upstream->trouble;
   if (served.grants.empty())
     if (std::string held = held_back(tx.model, host, tx.now); !held.empty())
       outcome.reply.reason = std::move(held);
