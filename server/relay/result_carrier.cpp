@@ -71,6 +71,7 @@ void ResultCarrier::run() {
     if (done.ok()) {
       places_[load.digest] = Place::above;
       arrived_ = true;
+      tell_arrived_();
     } else {
       places_.erase(load.digest);
     }

@@ -19,8 +19,9 @@ namespace gleaner::relay {
 
 class ResultCarrier {
  public:
-  // `parent` must outlive it.
-  explicit ResultCarrier(ParentCalls& parent) : parent_(parent) {}
+  // `parent` must outlive it. `arrived` is called when one has come there, on the carrier's thread.
+  ResultCarrier(ParentCalls& parent, std::function<void()> arrived)
+      : parent_(parent), tell_arrived_(std::move(arrived)) {}
   ~ResultCarrier();  // stop()
   void start();
   // A call that is under way is waited for.
@@ -44,6 +45,7 @@ class ResultCarrier {
   [[nodiscard]] Status carry(const Load& load);
 
   ParentCalls& parent_;
+  const std::function<void()> tell_arrived_;
   std::unique_ptr<io::HttpClient> http_;
   std::atomic<bool> stopping_ = false, arrived_ = false;
   mutable std::mutex mutex_;  // guards what follows; never held during a call

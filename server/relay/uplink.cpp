@@ -22,7 +22,10 @@
 namespace gleaner::relay {
 namespace {
 
-constexpr Duration glance = std::chrono::milliseconds{200};  // that a host's word may wait for the uplink
+// Hosts' words within it go up in one message.
+constexpr Duration glance = std::chrono::milliseconds{200};
+// The calendar may jump, and nobody tells this thread.
+constexpr Duration longest_rest = std::chrono::seconds{10};
 constexpr Duration failures_again = std::chrono::seconds{10};
 constexpr Duration first_silence = std::chrono::seconds{1}, longest_silence = std::chrono::minutes{2};
 // base64 makes a third more of it, and statements stand beside.
@@ -46,7 +49,7 @@ Uplink::Uplink(service::Service& service, ParentCalls& parent, Bytes root_finger
       root_fingerprint_(std::move(root_fingerprint)),
       standing_(std::move(standing)),
       instance_(new_instance()),
-      carrier_(parent),
+      carrier_(parent, [this] { stir(); }),
       random_(std::random_device{}()) {}
 
 Uplink::~Uplink() {
@@ -58,12 +61,19 @@ void Uplink::start() {
   carrier_.start();
   thread_ = std::thread([this] {
     name_this_thread("uplink");
+    service_.kernel().writer().watch([this, own = std::this_thread::get_id()] {
+      if (std::this_thread::get_id() != own) stir();
+    });
     run();
+    service_.kernel().writer().watch({});
   });
 }
 
 void Uplink::stop() {
-  stopping_ = true;
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
   wake_.notify_all();
   carrier_.stop();
   if (thread_.joinable()) thread_.join();
@@ -71,10 +81,24 @@ void Uplink::stop() {
 
 void Uplink::run() {
   while (!stopping_) {
-    const Duration pause = speak();
+    {
+      const std::lock_guard lock(mutex_);
+      stirred_ = false;  // what happens from now on may come behind what is asked now
+    }
+    const Pause pause = speak();
     std::unique_lock lock(mutex_);
-    wake_.wait_for(lock, pause, [this] { return stopping_.load(); });
+    wake_.wait_for(lock, pause.least, [this] { return stopping_.load(); });
+    if (pause.most > pause.least)
+      wake_.wait_for(lock, pause.most - pause.least, [this] { return stopping_ || stirred_; });
   }
+}
+
+void Uplink::stir() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(stirred_, true)) return;
+  }
+  wake_.notify_all();
 }
 
 template <typename Value>
@@ -85,7 +109,7 @@ Result<Value> Uplink::decide(std::function<Status(service::Transaction&, Result<
   return answer.get_future().get();
 }
 
-Duration Uplink::speak() {
+Uplink::Pause Uplink::speak() {
   using service::NextMessage;
   const Status room = service_.kernel().can_store();
   auto next = decide<NextMessage>([link = parent_.link(), arrived = carrier_.arrived(), key = work_key(),
@@ -100,9 +124,13 @@ Duration Uplink::speak() {
     value = std::move(found);
     return {};
   });
-  if (!next.ok()) return std::chrono::seconds{1};
-  if (!next->failures.empty()) tell_failures(std::move(next->failures));
-  if (!next->message) return glance;
+  constexpr Duration second = std::chrono::seconds{1};
+  if (!next.ok()) return {second, second};
+  const bool more = !next->failures.empty();
+  if (more) tell_failures(std::move(next->failures));
+  if (!next->message && more) return {glance, glance};
+  if (!next->message)
+    return {glance, std::min<Duration>(longest_rest, next->until - service_.kernel().clock().now())};
   Status heard = exchange(*next->message);
   // Who was put out does not come back by itself, whatever the parent forgets later.
   if (!heard.ok() && heard.error().kind == ErrorKind::forbidden) put_out_ = true;
@@ -110,7 +138,7 @@ Duration Uplink::speak() {
     heard = take_unknown(heard.error());
   if (heard.ok()) {
     silences_ = 0;
-    return Duration{0};
+    return {};
   }
   const Duration longest = std::min(longest_silence, first_silence * (1 << std::min(silences_, 7)));
   ++silences_;
@@ -122,7 +150,7 @@ Duration Uplink::speak() {
     return {};
   });
   static_cast<void>(told);  // a model that was read back knows of no message
-  return glance;
+  return {glance, glance};
 }
 
 Status Uplink::take_unknown(const Error& error) {

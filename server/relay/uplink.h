@@ -36,9 +36,14 @@ class Uplink {
   void stop();
 
  private:
+  // How long nothing is to be said: `least`, and until `most` unless something happens here.
+  struct Pause {
+    Duration least{0}, most{0};
+  };
   void run();
-  // How long nothing is to be said.
-  [[nodiscard]] Duration speak();
+  [[nodiscard]] Pause speak();
+  // Any thread: something happened that may give it something to say.
+  void stir();
   // The parent does not know this relay, as it said with `error`.
   [[nodiscard]] Status take_unknown(const Error& error);
   void tell_failures(std::vector<protocol::FailureReport> failures);
@@ -80,6 +85,7 @@ class Uplink {
   bool put_out_ = false;
   Repeats unread_, other_key_;
   std::mutex mutex_;
+  bool stirred_ = false;
   std::condition_variable wake_;
   std::thread thread_;
 };

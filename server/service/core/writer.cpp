@@ -35,6 +35,7 @@ void Writer::submit(Operation operation, Completion completion) {
     if (!stopping_) {
       queue_.push_back({std::move(operation), std::move(completion), clock_.steady()});
       wake_.notify_one();
+      if (submitted_) submitted_();
       return;
     }
   }
@@ -59,6 +60,11 @@ void Writer::retry() {
     again.swap(again_);
   }
   for (auto& operation : again) submit_surely(std::move(operation));
+}
+
+void Writer::watch(std::function<void()> submitted) {
+  const std::lock_guard lock(mutex_);
+  submitted_ = std::move(submitted);
 }
 
 void Writer::stop() {

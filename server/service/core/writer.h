@@ -59,6 +59,9 @@ class Writer {
   // next retry(). Not after stop(): a restart begins such jobs again.
   void submit_surely(Operation operation);
   void retry();
+  // Called with every operation that is submitted from now on, on the thread of whoever does; empty: nobody
+  // is called any more, once this returns. Must not block, nor submit.
+  void watch(std::function<void()> submitted);
   // Reads the model back: for effect::Reload and before start().
   [[nodiscard]] Status reload();
   // Runs what was taken, commits it, ends the thread.
@@ -99,6 +102,7 @@ class Writer {
   std::condition_variable wake_;
   std::deque<Entry> queue_;
   std::vector<Operation> again_;  // wait for retry()
+  std::function<void()> submitted_;
   bool stopping_ = false;
   std::optional<SteadyTime> batch_since_;  // the one under way
   WriterFigures figures_;                  // but for what figures() looks up

@@ -214,6 +214,25 @@ TEST_CASE("a job that a failed transaction began or ended is what it was before"
   CHECK(bench.writer.model().underway.previews.empty());
 }
 
+TEST_CASE("who watches is told of what is submitted, until he watches no more") {
+  Bench bench;
+  const auto submit = [&] {
+    std::promise<void> done;
+    bench.writer.submit([](Transaction&) -> Status { return {}; },
+                        [&](Status) { return [&] { done.set_value(); }; });
+    done.get_future().get();
+  };
+  int told = 0;
+  submit();
+  bench.writer.watch([&] { ++told; });
+  submit();
+  submit();
+  CHECK(told == 2);
+  bench.writer.watch({});
+  submit();
+  CHECK(told == 2);
+}
+
 TEST_CASE("after stop, what was taken is done and what comes is refused") {
   Bench bench;
   std::atomic<int> done{0};
