@@ -15,9 +15,6 @@ namespace {
 
 using protocol::ProblemState;
 
-constexpr int kept_segments_schema = 9;  // the first with segments in the store
-constexpr int acts_schema = 10;          // the first with an audit log
-
 // Rows of queries here name columns of the first schema alone, where nothing else is said.
 template <typename Use>
 Status for_each(Connection& database, std::string_view sql, Use use) {
@@ -104,7 +101,6 @@ FROM problems p)",
 }
 
 Status read_acts(Connection& database, StoreInspection& store) {
-  if (store.schema < acts_schema) return {};
   TRY(for_each(database, "SELECT name, value FROM named_values WHERE name IN ('acts_start', 'acts_head')",
                [&](Query& row) {
                  std::string name, value;
@@ -152,10 +148,8 @@ Status read_blobs(Connection& database, StoreInspection& store) {
     row.take_all(use.problem, use.name);
     store.blobs.push_back(std::move(use));
   }));
-  const bool all = store.schema < kept_segments_schema;
   TRY(for_each(database,
-               all ? "SELECT digest, problem, stage, range_begin, range_end FROM segments"
-                   : "SELECT digest, problem, stage, range_begin, range_end FROM segments WHERE place = 1",
+               "SELECT digest, problem, stage, range_begin, range_end FROM segments WHERE place = 1",
                [&](Query& row) {
                  BlobUse use;
                  row.take_digest(use.digest);
@@ -180,7 +174,6 @@ Status read_blobs(Connection& database, StoreInspection& store) {
 
 // Segments whose bytes are in the store: all of them are read.
 Status read_kept(Connection& database, StoreInspection& store) {
-  if (store.schema < kept_segments_schema) return {};
   return for_each(database, R"(
 SELECT s.digest, s.problem, s.stage, s.range_begin, s.range_end, CASE WHEN b.segment IS NULL THEN 1 ELSE 0 END, b.bytes
 FROM segments s LEFT JOIN segment_bytes b ON b.segment = s.id WHERE s.place = 2)",
@@ -214,7 +207,7 @@ Result<StoreInspection> inspect(Connection& database, std::string place) {
   TRY_ASSIGN(store.schema, database.schema_version());
   store.schema_known = migrations().back().version;
   if (store.schema == 0) return database.damaged("it has no tables");
-  if (store.schema > store.schema_known) return newer_store(store.schema, store.schema_known);
+  TRY(check_schema(store.schema, migrations()));
   TRY_ASSIGN(store.broken, database.find_damage());
   if (!store.broken.empty()) return store;  // what its rows say could be anything
   if (const Status whole = check_place(database, store.place); !whole.ok())

@@ -2,7 +2,8 @@
 // runs (service/upkeep/check.h). Reads stores of earlier schemas, too. One thread.
 //
 // Errors: not_found (there is no store), invalid (it is so damaged that its engine cannot read it, or it is
-// of a newer program: the message says what to do), io, unavailable (the database cannot be reached).
+// of a newer or an unreleased program: the message says so), io, unavailable (the database cannot be
+// reached).
 #pragma once
 
 #include <cstdint>

@@ -7,12 +7,15 @@
 namespace gleaner::storage {
 namespace {
 
+// The defaults are those with which unreleased steps added the columns: every insert names all columns.
+// postgres_schema() and the tests need comments without quotes and semicolons.
 constexpr const char* first_schema = R"(
 PRAGMA application_id = 0x476c6e72;
 CREATE TABLE schema_version (version INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
 CREATE TABLE named_values (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE sequences (name TEXT PRIMARY KEY, next INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 
+-- Speeds of 0 are not measured, an empty network is not known. The last four columns are about relays.
 CREATE TABLE hosts (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   name TEXT NOT NULL,
@@ -36,8 +39,94 @@ CREATE TABLE hosts (
   items_accepted INTEGER NOT NULL,
   cost_accepted REAL NOT NULL,
   disagreements INTEGER NOT NULL,
+  all_cores_mflops REAL NOT NULL DEFAULT 0,
+  memory_rate REAL NOT NULL DEFAULT 0,
+  download_rate REAL NOT NULL DEFAULT 0,
+  upload_rate REAL NOT NULL DEFAULT 0,
+  own INTEGER NOT NULL DEFAULT 1,
+  code TEXT NOT NULL DEFAULT 'default',
+  tags TEXT NOT NULL DEFAULT '[]',
+  network TEXT NOT NULL DEFAULT '',
+  on_hold TEXT NOT NULL DEFAULT '',
+  relay INTEGER NOT NULL DEFAULT 0,
+  proved_at INTEGER NOT NULL DEFAULT 0,
+  children INTEGER NOT NULL DEFAULT 0,
+  tls_key TEXT NOT NULL DEFAULT '',
   UNIQUE (public_key, machine)
 ) STRICT;
+
+-- An own of 2 left to a setting what the hosts of a code are.
+CREATE TABLE codes (
+  name TEXT PRIMARY KEY,
+  secret_digest BLOB NOT NULL,
+  hosts_max INTEGER NOT NULL,
+  own INTEGER NOT NULL,
+  tags TEXT NOT NULL,
+  made_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  withdrawn_at INTEGER NOT NULL,
+  children INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE admin_tokens (
+  name TEXT PRIMARY KEY,
+  digest BLOB NOT NULL,
+  role INTEGER NOT NULL,
+  made_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  withdrawn_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- The audit log, a chain of digests.
+CREATE TABLE acts (
+  number INTEGER PRIMARY KEY,
+  at INTEGER NOT NULL,
+  actor TEXT NOT NULL,
+  role TEXT NOT NULL,
+  action TEXT NOT NULL,
+  object TEXT NOT NULL,
+  summary TEXT NOT NULL,
+  previous ANY NOT NULL
+) STRICT;
+
+CREATE TABLE refusals (
+  actor TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  action TEXT NOT NULL,
+  times INTEGER NOT NULL,
+  first_at INTEGER NOT NULL,
+  last_at INTEGER NOT NULL,
+  last_network TEXT NOT NULL,
+  PRIMARY KEY (actor, kind, action)
+) STRICT, WITHOUT ROWID;
+
+-- The kind is 1 code, 2 key, 3 network.
+CREATE TABLE bans (
+  kind INTEGER NOT NULL,
+  subject TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  made_by TEXT NOT NULL,
+  made_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  PRIMARY KEY (kind, subject)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE days (
+  day INTEGER PRIMARY KEY,
+  core_seconds REAL NOT NULL,
+  joules REAL NOT NULL,
+  items INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE standings (
+  host INTEGER NOT NULL,
+  application INTEGER NOT NULL,
+  right_items REAL NOT NULL,
+  wrong_times REAL NOT NULL,
+  at INTEGER NOT NULL,
+  held_until INTEGER NOT NULL,
+  PRIMARY KEY (host, application)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE applications (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -77,7 +166,8 @@ CREATE TABLE problems (
   stage INTEGER NOT NULL,
   created_at INTEGER NOT NULL,
   started_at INTEGER NOT NULL,
-  finished_at INTEGER NOT NULL
+  finished_at INTEGER NOT NULL,
+  validation TEXT NOT NULL DEFAULT 'checks'
 ) STRICT;
 
 CREATE TABLE results (
@@ -106,6 +196,8 @@ CREATE TABLE stages (
   copies INTEGER NOT NULL,
   disputes INTEGER NOT NULL,
   cost_wasted REAL NOT NULL,
+  cost_ahead REAL NOT NULL DEFAULT 0,
+  done_before REAL NOT NULL DEFAULT 0,
   PRIMARY KEY (problem, stage)
 ) STRICT, WITHOUT ROWID;
 
@@ -119,6 +211,7 @@ CREATE TABLE stage_costs (
   FOREIGN KEY (problem, stage) REFERENCES stages (problem, stage)
 ) STRICT;
 
+-- A handed_end of 0 is the range_end of now. A begun_by of 0 means that no other host began the first item.
 CREATE TABLE units (
   id INTEGER PRIMARY KEY,
   problem INTEGER NOT NULL REFERENCES problems (id),
@@ -142,10 +235,18 @@ CREATE TABLE units (
   deadline INTEGER NOT NULL,
   closed INTEGER NOT NULL,
   cut_unheard INTEGER NOT NULL,
-  reason TEXT NOT NULL
+  reason TEXT NOT NULL,
+  handed_end INTEGER NOT NULL DEFAULT 0,
+  begun_share REAL NOT NULL DEFAULT 0,
+  begun_by INTEGER NOT NULL DEFAULT 0
 ) STRICT;
-CREATE INDEX units_by_stage ON units (problem, stage, state);
+-- This index finds the last units of a host.
+CREATE INDEX units_by_host ON units (host);
+-- Only open units (state 1) are looked for by stage. Closed ones need no entry.
+CREATE INDEX open_units ON units (problem, stage) WHERE state = 1;
 
+-- The sizing strategy remembers a batch in memory_*. The columns from timed_units on are what units say of
+-- the speed of the host (sizing.h).
 CREATE TABLE host_records (
   problem INTEGER NOT NULL REFERENCES problems (id),
   stage INTEGER NOT NULL,
@@ -172,9 +273,22 @@ CREATE TABLE host_records (
   busy_seconds REAL NOT NULL,
   cuts INTEGER NOT NULL,
   copies INTEGER NOT NULL,
+  memory_units INTEGER NOT NULL DEFAULT 0,
+  memory_base INTEGER NOT NULL DEFAULT 0,
+  memory_left INTEGER NOT NULL DEFAULT 0,
+  timed_units INTEGER NOT NULL DEFAULT 0,
+  weighted_items REAL NOT NULL DEFAULT 0,
+  weighted_seconds REAL NOT NULL DEFAULT 0,
+  weighted_elapsed REAL NOT NULL DEFAULT 0,
+  timed_pieces REAL NOT NULL DEFAULT 0,
+  timed_items REAL NOT NULL DEFAULT 0,
+  timed_seconds REAL NOT NULL DEFAULT 0,
+  timed_squares REAL NOT NULL DEFAULT 0,
   PRIMARY KEY (problem, stage, host)
 ) STRICT, WITHOUT ROWID;
 
+-- The row is the acknowledgement, too: a commit writes a row less (tests/reports/load.md). An items_accepted
+-- of -1 means that a row of acknowledgements has it.
 CREATE TABLE segments (
   id INTEGER PRIMARY KEY,
   problem INTEGER NOT NULL REFERENCES problems (id),
@@ -187,9 +301,14 @@ CREATE TABLE segments (
   digest ANY NOT NULL,
   bytes INTEGER NOT NULL,
   received_at INTEGER NOT NULL,
-  compute_seconds REAL NOT NULL
+  compute_seconds REAL NOT NULL,
+  place INTEGER NOT NULL DEFAULT 1,
+  items_accepted INTEGER NOT NULL DEFAULT -1
 ) STRICT;
 CREATE INDEX segments_by_place ON segments (problem, stage, size_class, range_begin);
+
+-- A small result becomes durable with the row that names it, by one sync for a whole batch.
+CREATE TABLE segment_bytes (segment INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT;
 
 CREATE TABLE accepted (
   problem INTEGER NOT NULL REFERENCES problems (id),
@@ -206,8 +325,6 @@ CREATE TABLE acknowledgements (
   range_begin INTEGER NOT NULL,
   range_end INTEGER NOT NULL,
   digest ANY NOT NULL,
-  status INTEGER NOT NULL,
-  reason TEXT NOT NULL,
   items_accepted INTEGER NOT NULL,
   at INTEGER NOT NULL,
   PRIMARY KEY (unit, host, range_begin, range_end, digest)
@@ -254,172 +371,8 @@ CREATE TABLE decisions (
   reason TEXT NOT NULL,
   PRIMARY KEY (problem, number)
 ) STRICT, WITHOUT ROWID;
-)";
 
-// 0: where it ends now.
-constexpr const char* handed_out_end = R"(
-ALTER TABLE units ADD COLUMN handed_end INTEGER NOT NULL DEFAULT 0;
-)";
-
-// A strategy's memory of the stage, and what units say of a host's speed (sizing.h).
-constexpr const char* batches_and_times = R"(
-ALTER TABLE host_records ADD COLUMN memory_units INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE host_records ADD COLUMN memory_base INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE host_records ADD COLUMN memory_left INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE host_records ADD COLUMN timed_units INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE host_records ADD COLUMN weighted_items REAL NOT NULL DEFAULT 0;
-ALTER TABLE host_records ADD COLUMN weighted_seconds REAL NOT NULL DEFAULT 0;
-ALTER TABLE host_records ADD COLUMN weighted_elapsed REAL NOT NULL DEFAULT 0;
-ALTER TABLE host_records ADD COLUMN timed_pieces REAL NOT NULL DEFAULT 0;
-ALTER TABLE host_records ADD COLUMN timed_items REAL NOT NULL DEFAULT 0;
-ALTER TABLE host_records ADD COLUMN timed_seconds REAL NOT NULL DEFAULT 0;
-ALTER TABLE host_records ADD COLUMN timed_squares REAL NOT NULL DEFAULT 0;
-)";
-
-// 0: not measured.
-constexpr const char* host_speeds = R"(
-ALTER TABLE hosts ADD COLUMN all_cores_mflops REAL NOT NULL DEFAULT 0;
-ALTER TABLE hosts ADD COLUMN memory_rate REAL NOT NULL DEFAULT 0;
-ALTER TABLE hosts ADD COLUMN download_rate REAL NOT NULL DEFAULT 0;
-ALTER TABLE hosts ADD COLUMN upload_rate REAL NOT NULL DEFAULT 0;
-)";
-
-// A first item that another host began; 0: none did.
-constexpr const char* begun_items = R"(
-ALTER TABLE units ADD COLUMN begun_share REAL NOT NULL DEFAULT 0;
-ALTER TABLE units ADD COLUMN begun_by INTEGER NOT NULL DEFAULT 0;
-)";
-
-// Problems that were added before validate as they did; hosts that joined before are the project's own.
-constexpr const char* trust = R"(
-ALTER TABLE problems ADD COLUMN validation TEXT NOT NULL DEFAULT 'checks';
-ALTER TABLE hosts ADD COLUMN own INTEGER NOT NULL DEFAULT 1;
-CREATE TABLE standings (
-  host INTEGER NOT NULL,
-  application INTEGER NOT NULL,
-  right_items REAL NOT NULL,
-  wrong_times REAL NOT NULL,
-  at INTEGER NOT NULL,
-  held_until INTEGER NOT NULL,
-  PRIMARY KEY (host, application)
-) STRICT, WITHOUT ROWID;
-)";
-
-// Hosts that joined before joined with the code that there was. own: 2 as the settings say.
-constexpr const char* codes = R"(
-CREATE TABLE codes (
-  name TEXT PRIMARY KEY,
-  secret_digest BLOB NOT NULL,
-  hosts_max INTEGER NOT NULL,
-  own INTEGER NOT NULL,
-  tags TEXT NOT NULL,
-  made_at INTEGER NOT NULL,
-  expires_at INTEGER NOT NULL,
-  withdrawn_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-ALTER TABLE hosts ADD COLUMN code TEXT NOT NULL DEFAULT 'default';
-ALTER TABLE hosts ADD COLUMN tags TEXT NOT NULL DEFAULT '[]';
-)";
-
-constexpr const char* admin_tokens = R"(
-CREATE TABLE admin_tokens (
-  name TEXT PRIMARY KEY,
-  digest BLOB NOT NULL,
-  role INTEGER NOT NULL,
-  made_at INTEGER NOT NULL,
-  expires_at INTEGER NOT NULL,
-  withdrawn_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-)";
-
-// Results that are small become durable with the row that says so, by one sync for a whole batch of them.
-constexpr const char* segments_in_store = R"(
-ALTER TABLE segments ADD COLUMN place INTEGER NOT NULL DEFAULT 1;
-CREATE TABLE segment_bytes (segment INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT;
-)";
-
-// Acts: a chain of digests. kind of a ban: 1 code, 2 key, 3 network.
-constexpr const char* acts_and_bans = R"(
-CREATE TABLE acts (
-  number INTEGER PRIMARY KEY,
-  at INTEGER NOT NULL,
-  actor TEXT NOT NULL,
-  role TEXT NOT NULL,
-  action TEXT NOT NULL,
-  object TEXT NOT NULL,
-  summary TEXT NOT NULL,
-  previous ANY NOT NULL
-) STRICT;
-CREATE TABLE refusals (
-  actor TEXT NOT NULL,
-  kind TEXT NOT NULL,
-  action TEXT NOT NULL,
-  times INTEGER NOT NULL,
-  first_at INTEGER NOT NULL,
-  last_at INTEGER NOT NULL,
-  last_network TEXT NOT NULL,
-  PRIMARY KEY (actor, kind, action)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE bans (
-  kind INTEGER NOT NULL,
-  subject TEXT NOT NULL,
-  reason TEXT NOT NULL,
-  made_by TEXT NOT NULL,
-  made_at INTEGER NOT NULL,
-  expires_at INTEGER NOT NULL,
-  PRIMARY KEY (kind, subject)
-) STRICT, WITHOUT ROWID;
-)";
-
-// Of hosts that joined before, it is not known.
-constexpr const char* networks = R"(
-ALTER TABLE hosts ADD COLUMN network TEXT NOT NULL DEFAULT '';
-)";
-
-// Problems of before say nothing of later stages: they count alike.
-constexpr const char* whole_problems = R"(
-ALTER TABLE stages ADD COLUMN cost_ahead REAL NOT NULL DEFAULT 0;
-ALTER TABLE stages ADD COLUMN done_before REAL NOT NULL DEFAULT 0;
-UPDATE stages SET done_before = CAST(stage AS REAL) / (stage + 1);
-)";
-
-constexpr const char* days = R"(
-CREATE TABLE days (
-  day INTEGER PRIMARY KEY,
-  core_seconds REAL NOT NULL,
-  joules REAL NOT NULL,
-  items INTEGER NOT NULL
-) STRICT;
-)";
-
-// The index finds a host's last units.
-constexpr const char* holds = R"(
-ALTER TABLE hosts ADD COLUMN on_hold TEXT NOT NULL DEFAULT '';
-CREATE INDEX units_by_host ON units (host);
-)";
-
-// Of an acknowledgement a segment's row says the rest, and only open units (state 1) are looked for: a cycle
-// writes a row and an entry less, each on a page of its own where hosts are many (tests/reports/load.md).
-// Segments of before have rows of acknowledgements.
-constexpr const char* fewer_rows = R"(
-ALTER TABLE segments ADD COLUMN items_accepted INTEGER NOT NULL DEFAULT -1;
-ALTER TABLE acknowledgements DROP COLUMN status;
-ALTER TABLE acknowledgements DROP COLUMN reason;
-DROP INDEX units_by_stage;
-CREATE INDEX open_units ON units (problem, stage) WHERE state = 1;
-)";
-
-// Relays. All hosts of before speak to the project themselves.
-constexpr const char* relays = R"(
-ALTER TABLE codes ADD COLUMN children INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE hosts ADD COLUMN relay INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE hosts ADD COLUMN proved_at INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE hosts ADD COLUMN children INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE hosts ADD COLUMN tls_key TEXT NOT NULL DEFAULT '';
-)";
-
-// What a relay has of its parent (relay_rows.h); empty at a project's server.
-constexpr const char* leases = R"(
+-- A relay keeps in these two tables what it has of its parent (relay_rows.h). Other servers keep them empty.
 CREATE TABLE leases (
   unit INTEGER PRIMARY KEY,
   problem INTEGER NOT NULL REFERENCES problems (id),
@@ -472,23 +425,7 @@ UPDATE codes SET own = 0 WHERE own = 2;
 )";
 
 constexpr std::array steps{
-    Migration{1, "first schema", first_schema},
-    Migration{2, "units remember the end they were handed out with", handed_out_end},
-    Migration{3, "sizing strategies remember batches and measured times", batches_and_times},
-    Migration{4, "what hosts measured of themselves", host_speeds},
-    Migration{5, "units go on with items that others began", begun_items},
-    Migration{6, "how results are validated, and what hosts' results proved to be worth", trust},
-    Migration{7, "enrolment codes, and which a host joined with", codes},
-    Migration{8, "admin tokens with roles", admin_tokens},
-    Migration{9, "small segments in the store", segments_in_store},
-    Migration{10, "the audit log, and bans", acts_and_bans},
-    Migration{11, "from which network a host joined", networks},
-    Migration{12, "how much of the whole problem is done", whole_problems},
-    Migration{13, "what was contributed on each day", days},
-    Migration{14, "hosts on hold, and a host's units", holds},
-    Migration{15, "acknowledgements of segments in their rows, an index of open units", fewer_rows},
-    Migration{16, "relays, and the hosts under them", relays},
-    Migration{17, "a relay's leases, and what its hosts delivered", leases},
+    Migration{17, "first schema", first_schema},
     Migration{18, "only a code that says so makes hosts the project's own", own_codes},
     Migration{19, "when a host said last that a kernel failed", failures_said},
     Migration{20, "which admin token made a token or a code", makers},
@@ -500,16 +437,24 @@ std::span<const Migration> migrations() {
   return steps;
 }
 
-Error newer_store(int present, int newest) {
-  return {ErrorKind::invalid, "the store was written by a newer gleaner-server (schema " +
-                                  std::to_string(present) + ", this program knows " + std::to_string(newest) +
-                                  "): install the newer program again, or restore the backup made before it"};
+Status check_schema(int present, std::span<const Migration> known) {
+  const int oldest = known.front().version, newest = known.back().version;
+  if (present > newest)
+    return Error{ErrorKind::invalid, "the store was written by a newer gleaner-server (schema " +
+                                         std::to_string(present) + ", this program knows " +
+                                         std::to_string(newest) +
+                                         "): install the newer program again, or restore the backup made "
+                                         "before it"};
+  if (present > 0 && present < oldest)
+    return Error{ErrorKind::invalid, "the store has schema " + std::to_string(present) +
+                                         " of an unreleased gleaner-server, this program reads schema " +
+                                         std::to_string(oldest) + " and newer: nothing was changed"};
+  return {};
 }
 
 Status migrate(Connection& connection, std::span<const Migration> steps_to_take) {
   TRY_ASSIGN(const int present, connection.schema_version());
-  const int newest = steps_to_take.back().version;
-  if (present > newest) return newer_store(present, newest);
+  TRY(check_schema(present, steps_to_take));
   for (const Migration& step : steps_to_take) {
     if (step.version <= present) continue;
     TRY(connection.begin());

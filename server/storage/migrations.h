@@ -1,6 +1,6 @@
 // The schema, as numbered steps that only go forward. A published step is never edited: a change of the
-// schema is a new step, tested from every earlier one. FORMAT.md describes the tables. Private to this
-// module.
+// schema is a new step, tested from every earlier one. Schemas before the first step were never released.
+// FORMAT.md describes the tables. Private to this module.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 namespace gleaner::storage {
 
 struct Migration {
-  int version = 0;  // 1, 2, 3 ... without gaps
+  int version = 0;  // rising; the first step makes everything
   const char* name = "";
   const char* sql = "";
 };
@@ -18,10 +18,9 @@ struct Migration {
 // All steps, oldest first.
 [[nodiscard]] std::span<const Migration> migrations();
 
-// That a store of schema `present` is not for a program that knows `newest`.
-[[nodiscard]] Error newer_store(int present, int newest);
-// Takes the store to the last of `steps`, each step in a transaction of its own. A newer one is refused
-// (invalid).
+// Refuses (invalid) a store that is older than the first of `steps` or newer than the last; 0: it is empty.
+[[nodiscard]] Status check_schema(int present, std::span<const Migration> steps);
+// Takes the store to the last of `steps`, each step in a transaction of its own, if check_schema() allows it.
 [[nodiscard]] Status migrate(Connection& connection, std::span<const Migration> steps);
 
 }  // namespace gleaner::storage

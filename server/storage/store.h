@@ -66,7 +66,7 @@ struct HostRow {
   std::string network;  // from which: an IPv4 address or an IPv6 /64; empty: not known
   std::string on_hold;  // why it gets no new unit until an administrator releases it; empty: it does
   HostId relay;         // under which it is, with a token of nobody's; 0: it speaks to the project itself
-  Timestamp proved_at;  // of the nonce with which it joined last, by the server's clock; 0: before schema 16
+  Timestamp proved_at;  // of the nonce with which it joined last, by the server's clock; 0: not known
   Timestamp
       failed_at;  // when it said last, through a relay, that a kernel failed, by its own clock; 0: not yet
   std::int64_t children = 0;  // how many hosts may be under it; 0: it is no relay
@@ -175,8 +175,7 @@ struct SegmentRow {
   Timestamp received_at;
   double compute_seconds = 0;
   SegmentPlace place = SegmentPlace::blob;
-  // When it was delivered, as its acknowledgement says; negative: of before schema 15, it has a row of its
-  // own.
+  // When it was delivered, as its acknowledgement says; negative: the acknowledgement has a row of its own.
   std::int64_t items_accepted = 0;
 };
 

@@ -52,24 +52,24 @@ std::vector<std::string> contents(const io::Path& path) {
 }
 
 // As make_old_store(), which is slow, does it once.
-void put_old_store(const io::Path& path, int version) {
+void put_old_store(const io::Path& path, int step) {
   static std::map<int, Bytes> made;
-  Bytes& bytes = made[version];
+  Bytes& bytes = made[step];
   if (bytes.empty()) {
     const TemporaryDirectory directory;
-    make_old_store(directory.path(), version);
+    make_old_store(directory.path(), step);
     bytes = must(io::real_files().read(directory / "store.sqlite", 1 << 30));
   }
   std::ofstream(path, std::ios::binary) << bytes;
 }
 
-// What an undisturbed migration of a store of that schema leads to.
-const std::vector<std::string>& undisturbed(int version) {
+// What an undisturbed migration from after that step leads to.
+const std::vector<std::string>& undisturbed(int step) {
   static std::map<int, std::vector<std::string>> known;
-  auto& all = known[version];
+  auto& all = known[step];
   if (all.empty()) {
     const TemporaryDirectory directory;
-    put_old_store(directory / "store.sqlite", version);
+    put_old_store(directory / "store.sqlite", step);
     open_store(directory.path()).reset();
     all = contents(directory / "store.sqlite");
   }
@@ -77,9 +77,9 @@ const std::vector<std::string>& undisturbed(int version) {
 }
 
 // Afterwards it opens, is migrated, and says all it would have said.
-void check_goes_on(const TemporaryDirectory& directory, int version) {
+void check_goes_on(const TemporaryDirectory& directory, int step) {
   open_store(directory.path(), OpenCheck::quick_check).reset();
-  CHECK(contents(directory / "store.sqlite") == undisturbed(version));
+  CHECK(contents(directory / "store.sqlite") == undisturbed(step));
 }
 
 std::vector<std::string> statements_of(const char* sql) {
@@ -94,10 +94,10 @@ std::vector<std::string> statements_of(const char* sql) {
   return statements;
 }
 
-// The steps up to `version`, whose own is cut after `count` statements, with `then` behind them.
+// The first steps, of which the last is cut after `count` statements, with `then` behind them.
 struct CutSteps {
-  CutSteps(int version, std::size_t count, const std::string& then)
-      : steps(migrations().begin(), migrations().begin() + version) {
+  CutSteps(int step, std::size_t count, const std::string& then)
+      : steps(migrations().begin(), migrations().begin() + step) {
     const auto statements = statements_of(steps.back().sql);
     for (std::size_t i = 0; i < count; ++i) text += statements[i];
     text += then;
@@ -110,34 +110,34 @@ struct CutSteps {
 }  // namespace
 
 TEST_CASE("a migration that fails at any statement leaves the store as it was, and goes on") {
-  const int version = GENERATE(range(2, newest() + 1));
-  const auto statements = statements_of(migrations()[static_cast<std::size_t>(version - 1)].sql);
+  const int step = GENERATE(range(2, newest() + 1));
+  const auto statements = statements_of(migrations()[static_cast<std::size_t>(step - 1)].sql);
   REQUIRE(!statements.empty());
   for (std::size_t count = 0; count <= statements.size(); ++count) {
-    INFO("schema " << version << ", after " << count << " statements");
+    INFO("schema " << schema_after(step) << ", after " << count << " statements");
     const TemporaryDirectory directory;
     const io::Path path = directory / "store.sqlite";
-    put_old_store(path, version - 1);
+    put_old_store(path, step - 1);
     const auto before = contents(path);
-    const CutSteps cut(version, count, "INSERT INTO no_such_table VALUES (1);");
+    const CutSteps cut(step, count, "INSERT INTO no_such_table VALUES (1);");
     {
       const auto database = must(Database::open(path.string(), Database::Create::no));
       CHECK(!migrate(*database, cut.steps).ok());
     }
     CHECK(contents(path) == before);
-    check_goes_on(directory, version - 1);
+    check_goes_on(directory, step - 1);
   }
 }
 
 TEST_CASE("a server killed at any statement of a migration loses nothing") {
-  const int version = GENERATE(range(2, newest() + 1));
-  const auto statements = statements_of(migrations()[static_cast<std::size_t>(version - 1)].sql);
+  const int step = GENERATE(range(2, newest() + 1));
+  const auto statements = statements_of(migrations()[static_cast<std::size_t>(step - 1)].sql);
   for (std::size_t count = 0; count <= statements.size(); ++count) {
-    INFO("schema " << version << ", after " << count << " statements");
+    INFO("schema " << schema_after(step) << ", after " << count << " statements");
     const TemporaryDirectory directory;
     const io::Path path = directory / "store.sqlite";
-    put_old_store(path, version - 1);
-    const CutSteps cut(version, count, "");
+    put_old_store(path, step - 1);
+    const CutSteps cut(step, count, "");
     {
       // "migration-step" comes after the statements and before the commit.
       Child child([&](const Child::Report& report) {
@@ -149,16 +149,16 @@ TEST_CASE("a server killed at any statement of a migration loses nothing") {
       });
       CHECK(!child.line());
     }
-    check_goes_on(directory, version - 1);
+    check_goes_on(directory, step - 1);
   }
 }
 
 TEST_CASE("a server killed between any two migrations of any earlier store loses nothing") {
-  const int version = GENERATE(range(1, newest()));
-  for (int steps = 1; version + steps <= newest(); ++steps) {
-    INFO("from schema " << version << ", killed after " << steps << " steps");
+  const int step = GENERATE(range(1, newest()));
+  for (int steps = 1; step + steps <= newest(); ++steps) {
+    INFO("from schema " << schema_after(step) << ", killed after " << steps << " steps");
     const TemporaryDirectory directory;
-    put_old_store(directory / "store.sqlite", version);
+    put_old_store(directory / "store.sqlite", step);
     {
       Child child([&](const Child::Report& report) {
         killed_at = "migration-synced", countdown = steps;
@@ -170,21 +170,21 @@ TEST_CASE("a server killed between any two migrations of any earlier store loses
     }
     {
       const auto database = must(Database::open((directory / "store.sqlite").string(), Database::Create::no));
-      CHECK(must(database->schema_version()) == schema_after(version + steps));
+      CHECK(must(database->schema_version()) == schema_after(step + steps));
     }
-    check_goes_on(directory, version);
+    check_goes_on(directory, step);
   }
 }
 
 TEST_CASE("a migration that finds the disk full, wherever it is, says so, and goes on afterwards") {
-  const int version = GENERATE(1, 11);
+  constexpr int step = 1;
   int refused = 0, opened = 0;
   // The log grows from nothing: some pages more each time, until there is room for all.
   for (rlim_t bytes = 0; opened == 0; bytes += 3 * 4096) {
-    INFO("from schema " << version << ", " << bytes << " bytes of log");
+    INFO("from schema " << schema_after(step) << ", " << bytes << " bytes of log");
     REQUIRE(bytes < 4 << 20);
     const TemporaryDirectory directory;
-    put_old_store(directory / "store.sqlite", version);
+    put_old_store(directory / "store.sqlite", step);
     {
       Child child([&](const Child::Report& report) {
         ::signal(SIGXFSZ, SIG_IGN);
@@ -201,7 +201,7 @@ TEST_CASE("a migration that finds the disk full, wherever it is, says so, and go
         ++refused;
       if (*said != "opened") CHECK_THAT(*said, Catch::Matchers::Contains("free"));
     }
-    check_goes_on(directory, version);
+    check_goes_on(directory, step);
   }
   CHECK(refused > 3);
 }

@@ -1,4 +1,4 @@
-// Stores of earlier schemas, as a server of schema 1 would have filled them.
+// Stores of earlier schemas, as a server of schema 17 would have filled them.
 #pragma once
 
 #include "server/storage/migrations.h"
@@ -6,7 +6,7 @@
 
 namespace gleaner::storage::testing {
 
-inline constexpr const char* rows_of_schema_1 = R"(
+inline constexpr const char* rows_of_schema_17 = R"(
 INSERT INTO named_values VALUES ('project', 'abc');
 INSERT INTO sequences VALUES ('unit', 1001), ('segment', 1001);
 INSERT INTO hosts (id, name, public_key, machine, token_digest, platform, cores, memory_bytes, client_version, mflops,
@@ -31,8 +31,16 @@ VALUES (1, 0, 1, 12.5, 1, 1, 0, 4, 1.5, 60, 0, 60, 0, 50, 1, 0, 0, 2, 1, 10, 10.
 INSERT INTO segments (id, problem, stage, size_class, unit, host, range_begin, range_end, digest, bytes, received_at,
   compute_seconds) VALUES (5, 1, 0, 3, 17, 1, 0, 10, x'bb', 100, 9, 8.5);
 INSERT INTO accepted VALUES (1, 0, 0, 10, 5);
-INSERT INTO acknowledgements VALUES (17, 1, 0, 10, x'bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb', 1, '', 8, 9);
+INSERT INTO acknowledgements VALUES (17, 1, 0, 10, x'bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb', 8, 9);
 INSERT INTO decisions VALUES (1, 1, 0, 1, 1, 17, 'fresh', 0, 50, 'why');
+INSERT INTO codes VALUES ('default', x'01', 0, 2, '[]', 1, 0, 0, 0), ('lab', x'02', 0, 1, '["fast"]', 1, 0, 0, 0),
+  ('web', x'03', 0, 0, '[]', 1, 0, 0, 0);
+INSERT INTO admin_tokens VALUES ('anna', x'0a', 3, 1, 0, 0);
+INSERT INTO standings VALUES (1, 1, 2.5, 0, 4, 0);
+INSERT INTO segment_bytes VALUES (6, x'c0ffee');
+INSERT INTO bans VALUES (3, '192.0.2.1', 'why', 'anna', 1, 0);
+INSERT INTO days VALUES (20000, 60.5, 7.5, 10);
+INSERT INTO leases VALUES (17, 1, 0, 0, 50, 50, 3, 1, x'7b7d');
 )";
 
 // Numbers are never reused, and one that was given to a step elsewhere may be missing here.
@@ -40,13 +48,13 @@ inline int schema_after(int steps) {
   return migrations()[static_cast<std::size_t>(steps - 1)].version;
 }
 
-// In the directory, by the engine under test; SQLite's file is whole when this returns.
-inline void make_old_store(const io::Path& directory, int version) {
+// After the first `steps`, by the engine under test; SQLite's file is whole when this returns.
+inline void make_old_store(const io::Path& directory, int steps) {
   const auto connection = connect(directory);
   must(migrate(*connection, migrations().first(1)));
-  must(connection->execute_schema(rows_of_schema_1));
-  must(migrate(*connection, migrations().first(static_cast<std::size_t>(version))));
-  CHECK(must(connection->schema_version()) == schema_after(version));
+  must(connection->execute_schema(rows_of_schema_17));
+  must(migrate(*connection, migrations().first(static_cast<std::size_t>(steps))));
+  CHECK(must(connection->schema_version()) == schema_after(steps));
 }
 
 // How many there are.
