@@ -15,6 +15,7 @@
 #include "server/program_relay_commands.h"
 #include "server/program_serving.h"
 #include "server/relay/join.h"
+#include "server/relay/leases/upstream.h"
 #include "server/relay/parent_calls.h"
 #include "server/relay/uplink.h"
 #include "server/service/service.h"
@@ -110,9 +111,10 @@ Result<bool> serve(const relay::RelayDirectory& directory, const RunOptions& opt
       },
       system_clock(), configuration.blobs_cache_megabytes * 1'000'000);
   TRY_ASSIGN(const auto service,
-             service::Service::open({directory.project(), configuration, membership.host}, std::move(secrets),
-                                    {files, io::real_processes(), system_clock(), std::move(blobs), &parent},
-                                    std::move(store)));
+             service::Service::open(
+                 {directory.project(), configuration, membership.host, service::make_leased_items},
+                 std::move(secrets), {files, io::real_processes(), system_clock(), std::move(blobs), &parent},
+                 std::move(store)));
   parent.start();
   service->start_ticking();
   TRY_ASSIGN(const auto serving, Serving::start(*service, std::move(http), http::PublicPage::off));

@@ -9,9 +9,9 @@
 #include <set>
 #include <utility>
 
+#include "server/relay/leases/upstream_failures.h"
+#include "server/relay/leases/upstream_results.h"
 #include "server/service/core/departures.h"
-#include "server/service/work/upstream_failures.h"
-#include "server/service/work/upstream_results.h"
 #include "shared/base/limits.h"
 #include "shared/base/thread_name.h"
 #include "shared/crypto/keys.h"
@@ -115,10 +115,10 @@ Uplink::Pause Uplink::speak() {
   auto next = decide<NextMessage>([link = parent_.link(), arrived = carrier_.arrived(), key = work_key(),
                                    unable = room.ok() ? std::string() : room.error().message](
                                       service::Transaction& tx, Result<NextMessage>& value) -> Status {
-    service::note_unable(*tx.model.upstream, unable);
-    tx.model.upstream->link = link;
-    tx.model.upstream->work_key = key;
-    if (arrived) tx.model.upstream->sends_at = tx.now;
+    service::note_unable(upstream_of(tx.model), unable);
+    upstream_of(tx.model).link = link;
+    upstream_of(tx.model).work_key = key;
+    if (arrived) upstream_of(tx.model).sends_at = tx.now;
     NextMessage found;
     TRY(service::next_message(tx, found));
     value = std::move(found);

@@ -11,10 +11,10 @@
 #include <thread>
 #include <vector>
 
+#include "server/relay/leases/upstream_message.h"
 #include "server/relay/parent_calls.h"
 #include "server/relay/result_carrier.h"
 #include "server/service/service.h"
-#include "server/service/work/upstream_message.h"
 #include "shared/base/random.h"
 #include "shared/base/repeats.h"
 

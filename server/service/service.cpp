@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "server/service/core/bundles.h"
+#include "server/service/core/relay_rows.h"
+#include "server/service/work/own_items.h"
 #include "shared/base/version.h"
 #include "shared/crypto/keys.h"
 
@@ -15,6 +17,7 @@ Result<std::unique_ptr<Service>> Service::open(Settings settings, ProjectSecrets
                                                std::unique_ptr<storage::Store> store) {
   if (dependencies.parent == nullptr && secrets.work_certificate_expires != Timestamp{})
     settings.work_certificate_expires = secrets.work_certificate_expires;
+  if (!settings.make_origin) settings.make_origin = make_own_items;
   std::unique_ptr<Service> service(
       new Service(std::move(settings), std::move(secrets), std::move(dependencies), std::move(store)));
   TRY(service->start());

@@ -12,6 +12,7 @@ NEVER = [
     (r"shared/(base|json|protocol|planning)$", r"shared/io$"),
     (r"server\b", r"(client|apps|tools)\b"),
     (r"server/policy\b", r"server/(storage|service|http)|shared/(?!base$|json$|protocol$|planning$)"),
+    (r"server/service\b", r"server/relay"),  # what only a relay does
     (r"server/service/core$", r"server/service"),
     (r"server/service/work$", r"server/service(?!/core$)"),
     (r"server/service/access$", r"server/service(?!/(core|work)$)"),

@@ -134,26 +134,6 @@ protocol::RelayInfo describe(const Model& model, const storage::CodeRow& code, c
   return info;
 }
 
-// What waits for the parent, and what there is of it.
-Status describe_upstream(Transaction& tx, protocol::RelayStatus& status) {
-  const Upstream& upstream = *tx.model.upstream;
-  status.trouble = upstream.trouble;
-  for (const auto& [unit, lease] : upstream.leases) {
-    if (!lease.open) continue;
-    ++status.leases;
-    status.leased_items += lease.range.size();
-  }
-  status.results = std::ssize(upstream.owed);
-  status.result_bytes = upstream.owed_bytes;
-  status.full = is_full(upstream, tx.settings);
-  if (upstream.owed.empty()) return {};
-  const auto& oldest = upstream.owed.begin()->second.row;
-  TRY_ASSIGN(const auto segments, tx.store.segments_over(oldest.problem, oldest.stage, oldest.range));
-  for (const auto& segment : segments)
-    if (segment.id == oldest.segment) status.results_since = segment.received_at;
-  return {};
-}
-
 }  // namespace
 
 void Relays::status(Done<protocol::RelayStatus> done) {
@@ -174,7 +154,7 @@ void Relays::status(Done<protocol::RelayStatus> done) {
         reply->units = std::ssize(tx.model.open_units);
         for (const auto& [id, host] : tx.model.hosts)
           if (!host.units.empty()) ++reply->busy;
-        return describe_upstream(tx, *reply);
+        return tx.model.origin->describe(tx, *reply);
       },
       std::move(done));
 }

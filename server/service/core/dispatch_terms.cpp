@@ -22,7 +22,7 @@ policy::HostTerms terms_of(const Model& model, const Host& host, Timestamp now) 
   terms.own = model.project->reputation().is_own(host.row.id);
   terms.cores = host.row.cores;
   terms.on_hold = host.row.on_hold;
-  const bool own_grants = model.upstream == nullptr;  // a relay's are as good as its parent's
+  const bool own_grants = model.origin->plans();  // a relay's are as good as its parent's
   for (const auto& [id, problem] : model.problems)
     if ((own_grants && !over(problem.row.state) &&
          !check_signer(model.applications.at(problem.row.application), now).ok()) ||

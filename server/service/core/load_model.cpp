@@ -7,9 +7,9 @@
 #include "server/service/core/dispatch_terms.h"
 #include "server/service/core/put_out.h"
 #include "server/service/core/read_ahead.h"
+#include "server/service/core/relay_rows.h"
 #include "server/service/core/revocations.h"
 #include "server/service/core/stage_waste.h"
-#include "server/service/core/upstream_model.h"
 #include "shared/base/limits.h"
 #include "shared/crypto/keys.h"
 #include "shared/protocol/codec.h"
@@ -135,6 +135,7 @@ std::unique_ptr<policy::Project> make_project(Model& model, io::Files& files, co
 
 Result<Model> load_model(storage::Store& store, io::Files& files, const Settings& settings, Timestamp now) {
   Model model;
+  model.origin = settings.make_origin();
   model.project = make_project(model, files, settings);
   TRY_ASSIGN(const auto codes, store.codes());
   for (const auto& row : codes) model.codes[row.name] = row;
@@ -151,9 +152,7 @@ Result<Model> load_model(storage::Store& store, io::Files& files, const Settings
   for (const auto& row : problems) TRY(load_problem(store, row, now, model));
   TRY(load_many(store, problems, files, settings, now, model));
   TRY(load_put_out(store, model));
-  if (!settings.relay.valid()) return model;
-  model.upstream = std::make_unique<Upstream>();
-  TRY(load_upstream(store, model, now - std::chrono::hours{1}));
+  TRY(model.origin->load(store, model, now));
   return model;
 }
 

@@ -22,9 +22,9 @@
 #include "server/service/core/decision_log.h"
 #include "server/service/core/host_index.h"
 #include "server/service/core/manager_setup.h"
+#include "server/service/core/origin.h"
 #include "server/service/core/saved_items.h"
 #include "server/service/core/settings.h"
-#include "server/service/core/upstream.h"
 #include "server/storage/store.h"
 #include "shared/base/id_table.h"
 #include "shared/base/result.h"
@@ -145,7 +145,7 @@ struct Model {
   // Whose identity two programs used since the start, and who of them joined as a host of its own.
   std::map<HostId, std::vector<HostId>> copied;
   Underway underway;
-  std::unique_ptr<Upstream> upstream;  // of a relay; null: this is the project's server
+  std::unique_ptr<Origin> origin;
 };
 
 // The note of a verdict that opens a dispute; those that end one say otherwise.

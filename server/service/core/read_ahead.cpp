@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "server/service/core/model.h"
+#include "server/service/core/relay_rows.h"
 #include "shared/base/thread_name.h"
 
 namespace gleaner::service {

@@ -34,4 +34,9 @@ struct WorkOutcome {
   Duration wait{};                                 // so long, at a relay, for what its parent may give it
 };
 
+struct EndedWait {
+  std::size_t place = 0;  // among those that wait
+  WorkOutcome outcome;
+};
+
 }  // namespace gleaner::service

@@ -15,7 +15,6 @@
 #include "server/service/operator/describe.h"
 #include "server/service/work/failures.h"
 #include "server/service/work/life_cycle.h"
-#include "server/service/work/upstream_quiet.h"
 #include "shared/base/limits.h"
 
 namespace gleaner::service {
@@ -265,7 +264,7 @@ void Problems::remove_logs(ProblemId id) {
 }
 
 void Problems::remove_old() {
-  if (kernel_.parent() != nullptr) return remove_quiet();
+  remove_quiet();
   const std::int64_t days = kernel_.settings().configuration.keep_ended_days;
   if (days == 0) return;
   using Ids = std::vector<ProblemId>;
@@ -273,7 +272,8 @@ void Problems::remove_old() {
       [days](const Transaction& tx, Result<Ids>& old) -> Status {
         const Timestamp kept_from = tx.now - std::chrono::days{days};
         Ids ids;
-        const bool believed = policy::may_expire(tx.calendar_agreed, std::chrono::days{days});
+        const bool believed =
+            tx.model.origin->plans() && policy::may_expire(tx.calendar_agreed, std::chrono::days{days});
         for (const auto& [id, problem] : tx.model.problems)
           if (believed && over(problem.row.state) && problem.row.finished_at < kept_from) ids.push_back(id);
         old = std::move(ids);
@@ -295,7 +295,7 @@ void Problems::remove_quiet() {
   using Ids = std::vector<ProblemId>;
   kernel_.decide<Ids>(
       [](Transaction& tx, Result<Ids>& gone) -> Status {
-        TRY_ASSIGN(gone, drop_quiet(tx));
+        TRY_ASSIGN(gone, tx.model.origin->drop_quiet(tx));
         return {};
       },
       [this](const Result<Ids>& gone) {

@@ -37,7 +37,7 @@ class Problems {
   // With its files; waits until its manager is done with them.
   void remove(ProblemId id, StatusDone done, std::optional<Actor> actor = {});
   // Deletes what has been over for longer than the settings keep it (store.keep_ended_days). An act each.
-  // At a relay: that of which nothing is here any more (upstream_quiet.h).
+  // At a relay: that of which nothing is here any more (origin.h).
   void remove_old();
   // The last `count` decisions about its units, newest first.
   void decisions(ProblemId id, int count, Done<std::vector<protocol::DecisionInfo>> done);

@@ -6,6 +6,7 @@
 #include "server/service/core/load_model.h"
 #include "server/service/upkeep/check.h"
 #include "server/service/work/damage.h"
+#include "server/service/work/own_items.h"
 #include "server/storage/file_blobs.h"
 #include "server/storage/open_store.h"
 #include "shared/base/limits.h"
@@ -49,10 +50,12 @@ Status mend_rows(storage::Store& store, const Damage& damage, const CheckReport&
 // As a running server does it, but that nothing outside of the store happens.
 Status mend_losses(storage::Store& store, io::Files& files, const Settings& settings, const Damage& damage,
                    Timestamp now, CheckReport& report) {
-  TRY_ASSIGN(Model model, load_model(store, files, settings, now));
+  Settings with_items = settings;
+  with_items.make_origin = make_own_items;
+  TRY_ASSIGN(Model model, load_model(store, files, with_items, now));
   Effects effects;
   TRY(store.begin());
-  Transaction tx{store, model, effects, settings, now};
+  Transaction tx{store, model, effects, with_items, now};
   const Status taken = take_damage(tx, damage.lost);
   const Status done = taken.ok() ? store.commit() : taken;
   if (!done.ok()) {

@@ -11,7 +11,6 @@
 #include "server/service/work/reports.h"
 #include "server/service/work/reviews.h"
 #include "server/service/work/trust.h"
-#include "server/service/work/upstream_results.h"
 #include "shared/base/limits.h"
 #include "shared/crypto/relay_chain.h"
 #include "shared/protocol/codec.h"
@@ -304,8 +303,7 @@ Status count_segments(const Model& model, HostId host, std::size_t count) {
                fmt::format("a request of this host brings {} results at most", segments_max(found->second))};
 }
 
-Result<CommitPlace> find_place(Transaction& tx, HostId host, protocol::CommitRequest request) {
-  if (tx.model.upstream) return find_leased_place(tx, host, std::move(request));
+Result<CommitPlace> find_own_place(Transaction& tx, HostId host, protocol::CommitRequest request) {
   CommitPlace place;
   PreparedCommit& prepared = place.prepared;
   prepared.request = std::move(request);
@@ -372,7 +370,7 @@ Status take_checked(Transaction& tx, HostId host, std::vector<PreparedCommit> ch
     return {};
   }
   for (PreparedCommit& commit : checked) {
-    TRY_ASSIGN(CommitPlace place, find_place(tx, host, commit.request));
+    TRY_ASSIGN(CommitPlace place, tx.model.origin->find_place(tx, host, commit.request));
     PreparedCommit& found = place.prepared;
     if (found.answer || !found.refusal.empty()) {
       commit = std::move(found);

@@ -28,7 +28,9 @@ struct CheckingPlace {
 // invalid: a request of that host brings more.
 [[nodiscard]] Status count_segments(const Model& model, HostId host, std::size_t count);
 
-[[nodiscard]] Result<CommitPlace> find_place(Transaction& tx, HostId host, protocol::CommitRequest request);
+// Origin::find_place() of a project's server.
+[[nodiscard]] Result<CommitPlace> find_own_place(Transaction& tx, HostId host,
+                                                 protocol::CommitRequest request);
 // The same for commits that a front end has checked, with the problem and stage that it took theirs to be of:
 // each with what it found, or with what is answered to it anyway. conflict: one is of another problem or
 // stage, and must be checked again.

@@ -98,7 +98,7 @@ void Commits::prepare(HostId host, std::vector<protocol::CommitRequest> requests
         }
         std::vector<CommitPlace> found;
         for (const auto& request : requests) {
-          TRY_ASSIGN(auto place, find_place(tx, host, request));
+          TRY_ASSIGN(auto place, tx.model.origin->find_place(tx, host, request));
           found.push_back(std::move(place));
         }
         places = std::move(found);

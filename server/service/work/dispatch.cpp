@@ -9,7 +9,6 @@
 #include "server/service/core/certified.h"
 #include "server/service/core/dispatch_terms.h"
 #include "server/service/core/stage_changes.h"
-#include "server/service/work/upstream_grants.h"
 #include "shared/crypto/keys.h"
 #include "shared/protocol/codec.h"
 
@@ -91,17 +90,6 @@ protocol::Grant make_grant(const Transaction& tx, const Problem& problem, const 
   return grant;
 }
 
-Status grant_unit(Transaction& tx, const protocol::WorkRequest& request, const policy::SlotGrant& granted,
-                  WorkOutcome& outcome) {
-  Problem& problem = tx.model.problems.at(granted.problem);
-  outcome.grants.push_back(make_grant(tx, problem, *problem.stage->view().unit(granted.unit)));
-  say_context(tx, problem, request, outcome);
-  outcome.reply.grant_slots.push_back(granted.slot);
-  if (problem.row.started_at != Timestamp{}) return {};
-  problem.row.started_at = tx.now;
-  return tx.store.update_problem(problem.row);
-}
-
 bool some_idle_got_nothing(const protocol::WorkRequest& request, const policy::Served& served) {
   return std::any_of(request.slots.begin(), request.slots.end(), [&](const protocol::SlotRequest& slot) {
     return slot.urgent && std::none_of(served.grants.begin(), served.grants.end(),
@@ -115,6 +103,17 @@ void start_plans(Transaction& tx) {
 }
 
 }  // namespace
+
+Status grant_unit(Transaction& tx, const protocol::WorkRequest& request, const policy::SlotGrant& granted,
+                  WorkOutcome& outcome) {
+  Problem& problem = tx.model.problems.at(granted.problem);
+  outcome.grants.push_back(make_grant(tx, problem, *problem.stage->view().unit(granted.unit)));
+  say_context(tx, problem, request, outcome);
+  outcome.reply.grant_slots.push_back(granted.slot);
+  if (problem.row.started_at != Timestamp{}) return {};
+  problem.row.started_at = tx.now;
+  return tx.store.update_problem(problem.row);
+}
 
 Status hand_out(Transaction& tx, Host& host, const protocol::WorkRequest& request, WorkOutcome& outcome) {
   if (request.slots.empty()) return {};
@@ -131,23 +130,22 @@ Status hand_out(Transaction& tx, Host& host, const protocol::WorkRequest& reques
   }
   policy::WorkDemand demand = demand_of(host, request);
   demand.units = spare;
-  if (tx.model.upstream) demand.awaited = problems_that_wait(*tx.model.upstream);
+  demand.awaited = tx.model.origin->awaited();
   const policy::Served served = tx.model.project->dispatch().request(demand, tx.now);
   spare.erase(spare.begin(), spare.begin() + static_cast<std::ptrdiff_t>(served.grants.size()));
   start_plans(tx);
   if (tx.model.log) tx.effects.add(effect::SettleDecisions{tx.model.log});
   for (const auto& [problem, changes] : served.changes)
     TRY(store_stage(tx, tx.model.problems.at(problem), changes));
-  for (const auto& granted : served.grants)
-    TRY(tx.model.upstream ? grant_part(tx, granted, outcome) : grant_unit(tx, request, granted, outcome));
-  if (tx.model.upstream && some_idle_got_nothing(request, served)) note_missed(*tx.model.upstream);
+  for (const auto& granted : served.grants) TRY(tx.model.origin->grant(tx, request, granted, outcome));
+  if (some_idle_got_nothing(request, served)) tx.model.origin->note_missed();
   outcome.reply.retry_after_seconds = served.retry_after;
   outcome.reply.reason = served.reason;
-  if (served.grants.empty() && tx.model.upstream && !tx.model.upstream->trouble.empty())
-    outcome.reply.reason = "its relay gets no answer from the project: " + tx.model.upstream->trouble;
-  if (served.grants.empty())
+  if (served.grants.empty()) {
+    if (std::string why = tx.model.origin->why_nothing(); !why.empty()) outcome.reply.reason = std::move(why);
     if (std::string held = held_back(tx.model, host, tx.now); !held.empty())
       outcome.reply.reason = std::move(held);
+  }
   return {};
 }
 

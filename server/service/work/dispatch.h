@@ -10,6 +10,9 @@ namespace gleaner::service {
 // A unit for each slot that can get one, and for the rest when to ask again and why.
 [[nodiscard]] Status hand_out(Transaction& tx, Host& host, const protocol::WorkRequest& request,
                               WorkOutcome& outcome);
+// Origin::grant() of a project's server.
+[[nodiscard]] Status grant_unit(Transaction& tx, const protocol::WorkRequest& request,
+                                const policy::SlotGrant& granted, WorkOutcome& outcome);
 // Once a second: accounts, and whether mapping strategies plan again.
 void tick_dispatch(Transaction& tx);
 void take_mapping(Transaction& tx, const policy::PlanJob& job, const policy::TaskPlan& plan, double seconds);

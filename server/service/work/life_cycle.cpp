@@ -47,7 +47,7 @@ bool awaits_combining(const Problem& problem) {
 }  // namespace
 
 Status advance(Transaction& tx, ProblemId id) {
-  if (tx.model.upstream) return {};  // what comes next is the project's to plan
+  if (!tx.model.origin->plans()) return {};
   const auto found = tx.model.problems.find(id);
   if (found == tx.model.problems.end()) return {};
   Problem& problem = found->second;
@@ -148,7 +148,7 @@ Status erase_problem(Transaction& tx, ProblemId id) {
       close_unit(tx.model, unit->id, unit->host);
   }
   TRY(tx.store.delete_problem(id));
-  if (tx.model.upstream) forget(*tx.model.upstream, id);
+  tx.model.origin->forget(id);
   tx.model.project->dispatch().drop_problem(id, tx.now);
   tx.model.project->drop_problem(id);
   tx.model.project->forget_items(id);
@@ -195,7 +195,7 @@ Status take_combined(Transaction& tx, ProblemId id, int stage, const Result<Comb
 }
 
 Status resume_problems(Transaction& tx) {
-  if (tx.model.upstream) return {};
+  if (!tx.model.origin->plans()) return {};
   for (auto& [id, problem] : tx.model.problems) {
     TRY(restore_audits(tx, problem));
     TRY(resume_reviews(tx, problem));
@@ -212,7 +212,8 @@ Status tick_problems(Transaction& tx) {
     problem.stage->tick(tx.now, changes);
     if (problem.log) tx.effects.add(effect::SettleDecisions{problem.log, true});
     TRY(store_stage(tx, problem, changes));
-    if (problem.row.state != protocol::ProblemState::running || !problem.stage || tx.model.upstream) continue;
+    if (problem.row.state != protocol::ProblemState::running || !problem.stage || !tx.model.origin->plans())
+      continue;
     if (policy::only_failed_items_left(problem.stage->view())) {
       TRY(finish_problem(
           tx, problem, protocol::ProblemState::failed,

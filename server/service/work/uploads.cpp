@@ -103,10 +103,8 @@ void Uploads::upload(Chunk chunk, Done<protocol::UploadState> done) {
 void Uploads::open_account(HostId host, const std::string& digest, std::int64_t bytes, StatusDone done) {
   kernel_.decide<UploadAccounts::Terms>(
       [host](Transaction& tx, Result<UploadAccounts::Terms>& terms) -> Status {
-        const auto* const upstream = tx.model.upstream.get();
-        if (upstream != nullptr && is_full(*upstream, tx.settings)) {
-          terms = Error{ErrorKind::unavailable,
-                        "this relay holds as many results as it may until its parent has taken some"};
+        if (const Status room = tx.model.origin->has_room(tx.settings); !room.ok()) {
+          terms = room.error();
           return {};
         }
         TRY_ASSIGN(terms, terms_of(tx, host));

@@ -13,8 +13,6 @@
 #include "server/service/work/failures.h"
 #include "server/service/work/life_cycle.h"
 #include "server/service/work/reports.h"
-#include "server/service/work/service_order.h"
-#include "server/service/work/upstream_results.h"
 #include "shared/base/limits.h"
 #include "shared/crypto/relay_chain.h"
 #include "shared/crypto/statements.h"
@@ -37,7 +35,7 @@ Status note_speed(Transaction& tx, Host& host, const std::optional<protocol::Ben
   const bool told = speeds && *speeds != host.row.speeds;
   if (told) host.row.speeds = *speeds;
   if (!measured && !told) return {};
-  if (tx.model.upstream) tx.model.upstream->measured.insert(host.row.id);
+  tx.model.origin->note_measured(host.row.id);
   return tx.store.update_host(host.row);
 }
 
@@ -84,12 +82,8 @@ Status decide_work(Transaction& tx, HostId id, const protocol::WorkRequest& requ
   host.cores_offered = request.cores;
   if (request.relay && request.relay->item) host.item = request.relay->item;
   WorkOutcome outcome;
-  if (tx.model.upstream) {
-    TRY(take_deliveries(tx, id, commits, outcome));
-    note_offer(*tx.model.upstream, id, request, tx.now);
-  } else {
-    TRY(apply_commits(tx, id, commits, outcome.acknowledgements));
-  }
+  TRY(tx.model.origin->take_results(tx, id, commits, outcome));
+  tx.model.origin->note_offer(id, request, tx.now);
   TRY(touch_host(tx, host));
   TRY(note_speed(tx, host, request.benchmark, request.speeds));
   TRY(note_below(tx, host, request));
@@ -108,10 +102,10 @@ Status decide_work(Transaction& tx, HostId id, const protocol::WorkRequest& requ
   if (auto progress = progress_for(tx, host); !progress.empty()) outcome.reply.progress = std::move(progress);
   outcome.reply.stages = stages_for(tx, host);
   outcome.reply.put_out = put_out_under(tx.model, id);
-  if (const std::size_t most = segments_max(host); tx.model.upstream && outcome.passed.size() < most)
-    for (auto& answer : answers_for(tx, id, most - outcome.passed.size()))
+  if (const std::size_t most = segments_max(host); outcome.passed.size() < most)
+    for (auto& answer : tx.model.origin->answers(tx, id, most - outcome.passed.size()))
       outcome.passed.push_back(std::move(answer));
-  outcome.wait = wait_of(tx, host, request, outcome);
+  outcome.wait = tx.model.origin->wait_of(tx, host, request, outcome);
   result = std::move(outcome);
   return {};
 }
@@ -131,9 +125,8 @@ Status take_heartbeat(Transaction& tx, HostId id, protocol::HeartbeatRequest req
   if (request.saved) keep_saved(tx, found->second, *request.saved);
   reply.interval_seconds = heartbeat_interval(tx, found->second);
   reply.stages = stages_for(tx, found->second);
-  if (tx.model.upstream)
-    if (auto answers = answers_for(tx, id, limits::segments_per_request_max); !answers.empty())
-      reply.acknowledgements = std::move(answers);
+  if (auto answers = tx.model.origin->answers(tx, id, limits::segments_per_request_max); !answers.empty())
+    reply.acknowledgements = std::move(answers);
   if (tx.model.revocations.number() > 0) reply.revocations = tx.model.revocations.number();
   result = std::move(reply);
   return {};
@@ -214,7 +207,7 @@ void Work::serve_waiting() {
       [rule = rule_, waiting, now = kernel_.clock().steady()](
           Transaction& tx, Result<std::vector<EndedWait>>& value) -> Status {
         std::vector<EndedWait> ended;
-        TRY(service::serve_waiting(tx, *rule, *waiting, now, ended));
+        TRY(tx.model.origin->serve_waiting(tx, *rule, *waiting, now, ended));
         value = std::move(ended);
         return {};
       },

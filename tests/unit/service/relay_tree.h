@@ -7,13 +7,13 @@
 #include <memory>
 #include <thread>
 
+#include "server/relay/leases/upstream_failures.h"
+#include "server/relay/leases/upstream_message.h"
+#include "server/relay/leases/upstream_results.h"
 #include "server/service/core/departures.h"
 #include "server/service/core/joined.h"
 #include "server/service/core/put_out.h"
 #include "server/service/work/life_cycle.h"
-#include "server/service/work/upstream_failures.h"
-#include "server/service/work/upstream_message.h"
-#include "server/service/work/upstream_results.h"
 #include "shared/crypto/relay_chain.h"
 #include "shared/io/compression.h"
 #include "tests/unit/service/relay_enrolment.h"
@@ -79,10 +79,10 @@ class Tree {
   }
   void open() {
     branch.reset();
-    branch =
-        must(Service::open({ProjectDirectory(directory_.path()), configuration, relay}, secrets,
-                           {io::real_files(), io::real_processes(), world.clock(), nullptr, &parent_},
-                           must(storage::open_sqlite_store(directory_.path(), storage::OpenCheck::none))));
+    branch = must(
+        Service::open({ProjectDirectory(directory_.path()), configuration, relay, make_leased_items}, secrets,
+                      {io::real_files(), io::real_processes(), world.clock(), nullptr, &parent_},
+                      must(storage::open_sqlite_store(directory_.path(), storage::OpenCheck::none))));
   }
   // At the project, and here under the same number.
   void add_child(const std::string& name) {
@@ -111,7 +111,7 @@ class Tree {
     NextMessage next;
     const Status room = branch->kernel().can_store();
     must(operate([&](Transaction& tx) {
-      note_unable(*tx.model.upstream, room.ok() ? std::string() : room.error().message);
+      note_unable(upstream_of(tx.model), room.ok() ? std::string() : room.error().message);
       return next_message(tx, next);
     }));
     if (!next.failures.empty()) tell(std::move(next.failures));

@@ -1,8 +1,8 @@
 // What a relay does besides: failures go up, what is over goes from its disk, results have a cap, people are
 // told.
+#include "server/relay/leases/upstream.h"
 #include "server/service/core/departures.h"
 #include "server/service/core/stage_changes.h"
-#include "server/service/work/upstream_quiet.h"
 
 #include "tests/unit/service/relay_tree.h"
 
@@ -52,7 +52,7 @@ TEST_CASE("what a relay's lease has run out of is handed to nobody, and leased a
   const auto again = [&] {
     return tree.look<bool>([&](Transaction& tx) {
       return std::any_of(
-          tx.model.upstream->leases.begin(), tx.model.upstream->leases.end(),
+          upstream_of(tx.model).leases.begin(), upstream_of(tx.model).leases.end(),
           [&](const auto& entry) { return entry.second.open && entry.second.deadline <= tx.now; });
     });
   };
@@ -102,7 +102,7 @@ TEST_CASE("a host that is revoked at the project is put out by its relay, which 
   const auto credited = tree.world.look<std::int64_t>(
       [&](Transaction& tx) { return tx.model.hosts.at(child.id).row.items_accepted; });
   CHECK(credited == (may_return ? grant.range.size() : 0));
-  CHECK(tree.look<bool>([](Transaction& tx) { return tx.model.upstream->owed.empty(); }));
+  CHECK(tree.look<bool>([](Transaction& tx) { return upstream_of(tx.model).owed.empty(); }));
 }
 
 TEST_CASE("a relay passes on who is put out to the relay under it, and believes no other that it has gone") {
@@ -155,7 +155,7 @@ TEST_CASE(
   const auto first = tree.take(child), second = tree.take(other);
   const auto commit = tree.result(child, first, first.range), more = tree.result(other, second, second.range);
   const auto owed = [&] {
-    return tree.look<std::int64_t>([](Transaction& tx) { return tx.model.upstream->owed_bytes; });
+    return tree.look<std::int64_t>([](Transaction& tx) { return upstream_of(tx.model).owed_bytes; });
   };
   CHECK(owed() == 0);
   REQUIRE(tree.work(child, {commit}, 0).held);
@@ -164,19 +164,19 @@ TEST_CASE(
   CHECK(owed() == commit.bytes);
 
   must(tree.operate([](Transaction& tx) {
-    tx.model.upstream->owed_bytes = 1'000'000;  // as if there were as many
+    upstream_of(tx.model).owed_bytes = 1'000'000;  // as if there were as many
     return Status{};
   }));
   CHECK(!tree.work(other, {more}, 0).held);
   // What it has it has.
   CHECK(tree.work(child, {commit}, 0).held);
-  CHECK(tree.look<bool>([](Transaction& tx) { return tx.model.upstream->full; }));
+  CHECK(tree.look<bool>([](Transaction& tx) { return upstream_of(tx.model).full; }));
   for (int i = 0; i < 60 && owed() == 1'000'000; ++i) {
     tree.world.clock().advance(std::chrono::minutes{1});
     tree.speak_all();
   }
   CHECK(owed() == 1'000'000 - commit.bytes);
-  CHECK(!tree.look<bool>([](Transaction& tx) { return tx.model.upstream->full; }));
+  CHECK(!tree.look<bool>([](Transaction& tx) { return upstream_of(tx.model).full; }));
   CHECK(tree.work(other, {more}, 0).held);
   tree.finish();
 }

@@ -1,5 +1,5 @@
 // Hosts of a relay that find nothing wait for what comes, and are served in the order of its rule.
-#include "server/service/work/service_order.h"
+#include "server/relay/leases/service_order.h"
 
 #include "tests/unit/service/relay_tree.h"
 
@@ -103,8 +103,8 @@ TEST_CASE("the order looks at the relay's own link, and at how long ago its host
   const bool own_link = GENERATE(true, false);
   CAPTURE(own_link);
   must(pair.tree.operate([&](Transaction& tx) {
-    if (own_link) tx.model.upstream->link = {0, 0, 0, 1 / 3.0};
-    FromHere& here = tx.model.upstream->from_here[pair.tree.children[0].id];
+    if (own_link) upstream_of(tx.model).link = {0, 0, 0, 1 / 3.0};
+    FromHere& here = upstream_of(tx.model).from_here[pair.tree.children[0].id];
     if (!own_link) here.link_used_at = tx.now - std::chrono::minutes{41};
     tx.model.hosts.at(pair.tree.children[0].id).row.speeds = {0, 0, 1 / 1.0, 1 / 4.0};
     return Status{};
@@ -116,8 +116,8 @@ TEST_CASE("the order looks at the relay's own link, and at how long ago its host
 TEST_CASE("a relay says how fast its own link is, and how large items are that passed it") {
   Tree tree;
   must(tree.operate([&](Transaction& tx) {
-    tx.model.upstream->link = {0, 0, 3e6, 1e6};
-    tx.model.upstream->item_up_bytes = 500;
+    upstream_of(tx.model).link = {0, 0, 3e6, 1e6};
+    upstream_of(tx.model).item_up_bytes = 500;
     return Status{};
   }));
   auto answer = tree.ask(tree.children[0]);
@@ -136,7 +136,7 @@ TEST_CASE("a relay says how fast its own link is, and how large items are that p
 TEST_CASE("what a planned order counts is kept") {
   Pair pair("otf");
   must(pair.tree.operate([&](Transaction& tx) {
-    FromHere& first = tx.model.upstream->from_here[pair.tree.children[0].id];
+    FromHere& first = upstream_of(tx.model).from_here[pair.tree.children[0].id];
     first.units = 1000;
     first.counted_at = tx.now;
     return Status{};
@@ -144,7 +144,7 @@ TEST_CASE("what a planned order counts is kept") {
   static_cast<void>(pair.slow_one_is_first({}, {}));
   must(pair.tree.operate([&](Transaction& tx) {
     for (const TreeChild& child : pair.tree.children)
-      CHECK(tx.model.upstream->from_here.at(child.id).units == 1001);
+      CHECK(upstream_of(tx.model).from_here.at(child.id).units == 1001);
     return Status{};
   }));
 }

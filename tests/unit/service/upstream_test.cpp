@@ -1,5 +1,5 @@
 // What a relay leases it grants on, what its hosts deliver it holds until the project has answered.
-#include "server/service/work/upstream_message.h"
+#include "server/relay/leases/upstream_message.h"
 
 #include "tests/unit/service/relay_tree.h"
 
@@ -44,11 +44,12 @@ TEST_CASE("a relay tells an answer once, and again only when its reply may have 
   Tree tree;
   const TreeChild& child = tree.children[0];
   must(tree.operate([&](Transaction& tx) {
-    tx.model.upstream->answers[child.id].push_back({{}, tree.problem, 0});
+    upstream_of(tx.model).to_tell[child.id].push_back({{}, tree.problem, 0});
     return Status{};
   }));
   const auto told = [&] {
-    return tree.look<std::size_t>([&](Transaction& tx) { return answers_for(tx, child.id, 64).size(); });
+    return tree.look<std::size_t>(
+        [&](Transaction& tx) { return tx.model.origin->answers(tx, child.id, 64).size(); });
   };
   CHECK(told() == 1);
   for (int i = 0; i < 5; ++i) CHECK(told() == 0);
@@ -134,7 +135,8 @@ TEST_CASE("a result that a relay has lost is computed again, or brought again by
   const auto commit = tree.result(child, grant, grant.range);
   REQUIRE(tree.work(child, {commit}, 0).held);
   const bool again = GENERATE(true, false);
-  must(tree.operate([](Transaction& tx) { return lose_result(tx, tx.model.upstream->owed.begin()->first); }));
+  must(tree.operate(
+      [](Transaction& tx) { return lose_result(tx, upstream_of(tx.model).owed.begin()->first); }));
   tree.open();
   if (again) CHECK(tree.work(child, {commit}, 0).held);
   tree.finish();
@@ -149,7 +151,7 @@ TEST_CASE("an answer of a former work key is asked for again with its result, wh
   tree.finish();
   const auto replace_key = [&](const Bytes& key) {
     must(tree.operate([&key](Transaction& tx) {
-      tx.model.upstream->work_key = key;
+      upstream_of(tx.model).work_key = key;
       return Status{};
     }));
   };

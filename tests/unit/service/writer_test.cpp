@@ -1,6 +1,8 @@
 // The writer's promises: effects and answers after the sync, nothing after a failure, memory as the disk.
 #include "server/service/core/writer.h"
 
+#include "server/service/work/own_items.h"
+
 #include <condition_variable>
 #include <mutex>
 
@@ -15,7 +17,7 @@ namespace {
 // A writer on a store of its own, whose effects are noted instead of performed.
 struct Bench {
   gleaner::testing::TemporaryDirectory temporary;
-  Settings settings{ProjectDirectory(temporary.path()), {}};
+  Settings settings{ProjectDirectory(temporary.path()), {}, {}, make_own_items};
   StandingClock clock;
   FailingStore store{must(storage::open_sqlite_store(temporary.path(), storage::OpenCheck::none))};
   std::mutex mutex;

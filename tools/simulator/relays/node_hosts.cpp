@@ -10,7 +10,7 @@ namespace gleaner::simulator {
 namespace {
 
 // A host whose relay waits for more from above waits with it, for so long, and asks again so soon
-// (server/service/work/service_order.h); one whose relay is off asks so much later at most.
+// (server/relay/leases/service_order.h); one whose relay is off asks so much later at most.
 constexpr double longest_wait = 15, soon = 4, spread_after_off = 10;
 
 }  // namespace

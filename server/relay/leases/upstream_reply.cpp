@@ -8,11 +8,11 @@
 #include <tuple>
 #include <utility>
 
+#include "server/relay/leases/upstream_message.h"
+#include "server/relay/leases/upstream_results.h"
+#include "server/relay/leases/upstream_stage.h"
 #include "server/service/core/dispatch_terms.h"
 #include "server/service/core/stage_changes.h"
-#include "server/service/work/upstream_message.h"
-#include "server/service/work/upstream_results.h"
-#include "server/service/work/upstream_stage.h"
 #include "shared/crypto/keys.h"
 #include "shared/crypto/relay_chain.h"
 #include "shared/protocol/codec.h"
@@ -49,7 +49,7 @@ Status pause(Transaction& tx, Problem& problem, bool paused) {
 // says. The date is not doubted here: nothing finished is lost, and the parent leases the rest anew.
 std::vector<protocol::UnitOrder> orders_of(const Transaction& tx, const protocol::WorkReply& reply) {
   std::vector<protocol::UnitOrder> orders = reply.units;
-  for (const auto& [unit, lease] : tx.model.upstream->leases)
+  for (const auto& [unit, lease] : upstream_of(tx.model).leases)
     if (lease.open && lease.deadline <= tx.now)
       orders.push_back({unit, protocol::UnitAction::cancel, lease.range.begin, "its lease has run out"});
   return orders;
@@ -57,7 +57,7 @@ std::vector<protocol::UnitOrder> orders_of(const Transaction& tx, const protocol
 
 Status take_orders(Transaction& tx, const protocol::WorkReply& reply,
                    std::map<ProblemId, policy::RelayReply>& replies) {
-  Upstream& upstream = *tx.model.upstream;
+  Upstream& upstream = upstream_of(tx.model);
   for (const protocol::UnitOrder& order : orders_of(tx, reply)) {
     const auto found = upstream.leases.find(order.unit);
     if (found == upstream.leases.end() || !found->second.open) continue;
@@ -106,8 +106,8 @@ Status take_lease(Transaction& tx, const LeasedUnit& leased, const std::vector<L
   double input_bytes = 0;
   for (const auto& input : grant.inputs)
     if (input.range) input_bytes += static_cast<double>(input.bytes);  // the others move once
-  tx.model.upstream->item_down_bytes = input_bytes / static_cast<double>(grant.range.size());
-  tx.model.upstream->leases[row.unit] = std::move(row);
+  upstream_of(tx.model).item_down_bytes = input_bytes / static_cast<double>(grant.range.size());
+  upstream_of(tx.model).leases[row.unit] = std::move(row);
   replies[grant.problem].grant = policy::RelayGrant{grant.unit, grant.range};
   tx.effects.info(fmt::format("unit {}: items {}-{} of problem {} ({}) are leased: {}", grant.unit.value,
                               grant.range.begin, grant.range.end, grant.problem.value, grant.problem_name,
@@ -117,7 +117,7 @@ Status take_lease(Transaction& tx, const LeasedUnit& leased, const std::vector<L
 
 // Of those that were sent, some are answered or held; the others are said again, not at once.
 void take_held(Transaction& tx, const UpMessage& message, const protocol::WorkReply& reply) {
-  Upstream& upstream = *tx.model.upstream;
+  Upstream& upstream = upstream_of(tx.model);
   std::set<std::tuple<UnitId, std::int64_t, std::int64_t, std::string>> held;
   if (reply.held)
     for (const auto& one : *reply.held) held.insert({one.unit, one.range.begin, one.range.end, one.digest});
@@ -143,7 +143,7 @@ void take_held(Transaction& tx, const UpMessage& message, const protocol::WorkRe
 
 // As policy::Relay has let it go: nothing of it is lacking, or its parent ended it.
 Status end_complete(Transaction& tx, ProblemId id) {
-  Upstream& upstream = *tx.model.upstream;
+  Upstream& upstream = upstream_of(tx.model);
   const auto problem = tx.model.problems.find(id);
   if (problem == tx.model.problems.end() || problem->second.stage == nullptr) return {};
   const auto& accepted = problem->second.stage->view().ledger().accepted();
@@ -190,7 +190,7 @@ Result<std::vector<LeasedUnit>> read_leases(const protocol::WorkReply& reply) {
 
 Status take_reply(Transaction& tx, const UpMessage& message, const protocol::WorkReply& reply,
                   const std::vector<LeasedUnit>& leases, const std::vector<LeasedStage>& stages) {
-  Upstream& upstream = *tx.model.upstream;
+  Upstream& upstream = upstream_of(tx.model);
   upstream.trouble.clear();
   for (const auto& statement : reply.acknowledgements) TRY(take_answer(tx, statement));
   take_held(tx, message, reply);
@@ -230,7 +230,7 @@ Status take_reply(Transaction& tx, const UpMessage& message, const protocol::Wor
 }
 
 void take_silence(Transaction& tx, const UpMessage& message, const std::string& why, Timestamp again) {
-  Upstream& upstream = *tx.model.upstream;
+  Upstream& upstream = upstream_of(tx.model);
   if (upstream.trouble.empty()) tx.effects.warn("the parent is not heard: " + why);
   upstream.trouble = why;
   upstream.asks_at = upstream.sends_at = upstream.says_unable_at = upstream.tells_measured_at = again;

@@ -1,4 +1,4 @@
-#include "server/service/work/upstream_failures.h"
+#include "server/relay/leases/upstream_failures.h"
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@ constexpr std::size_t told_at_once = 16;
 }  // namespace
 
 std::vector<protocol::FailureReport> next_failures(Transaction& tx) {
-  const Upstream& upstream = *tx.model.upstream;
+  const Upstream& upstream = upstream_of(tx.model);
   if (tx.now < upstream.tells_at) return {};
   std::vector<protocol::FailureReport> some;
   std::erase_if(tx.model.failures_below, [&](const FailureBelow& failure) {
@@ -27,7 +27,7 @@ std::vector<protocol::FailureReport> next_failures(Transaction& tx) {
 }
 
 void failures_told(Transaction& tx, const std::vector<protocol::FailureReport>& told, Timestamp again) {
-  tx.model.upstream->tells_at = again;
+  upstream_of(tx.model).tells_at = again;
   std::erase_if(tx.model.failures_below, [&](const FailureBelow& failure) {
     return std::any_of(told.begin(), told.end(), [&](const protocol::FailureReport& report) {
       return report.statement->signature == failure.report.statement->signature;

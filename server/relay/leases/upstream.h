@@ -14,7 +14,8 @@
 #include "server/policy/dispatch/terms.h"
 #include "server/policy/relay/relay.h"
 #include "server/policy/relay/service_order.h"
-#include "server/service/core/settings.h"
+#include "server/service/core/model.h"
+#include "server/service/core/transaction.h"
 #include "server/storage/store.h"
 #include "shared/protocol/messages.h"
 
@@ -34,7 +35,31 @@ struct Owed {
 
 using policy::FromHere;
 
-struct Upstream {
+// Where a relay's items come from.
+struct Upstream final : Origin {
+  Status load(storage::Store& store, Model& model, Timestamp now) override;
+  bool plans() const override { return false; }
+  void forget(ProblemId problem) override;
+  Result<std::vector<ProblemId>> drop_quiet(Transaction& tx) override;
+  Result<CommitPlace> find_place(Transaction& tx, HostId host, protocol::CommitRequest request) override;
+  Status take_results(Transaction& tx, HostId host, const std::vector<PreparedCommit>& commits,
+                      WorkOutcome& outcome) override;
+  std::vector<protocol::SignedStatement> answers(Transaction& tx, HostId host, std::size_t most) override;
+  Status has_room(const Settings& settings) const override;
+  void note_offer(HostId host, const protocol::WorkRequest& request, Timestamp now) override;
+  void note_measured(HostId host) override { measured.insert(host); }
+  void note_missed() override;
+  std::vector<ProblemId> awaited() const override;
+  Status grant(Transaction& tx, const protocol::WorkRequest& request, const policy::SlotGrant& granted,
+               WorkOutcome& outcome) override;
+  std::string why_nothing() const override;
+  Duration wait_of(const Transaction& tx, const Host& host, const protocol::WorkRequest& request,
+                   const WorkOutcome& outcome) const override;
+  Status serve_waiting(Transaction& tx, planning::ServingRule& rule,
+                       const std::vector<WaitingRequest>& waiting, SteadyTime now,
+                       std::vector<EndedWait>& ended) override;
+  Status describe(Transaction& tx, protocol::RelayStatus& status) override;
+
   std::map<ProblemId, policy::Relay> relays;   // of problems with a stage
   std::map<UnitId, storage::LeaseRow> leases;  // of those problems
   std::map<SegmentId, Owed> owed;
@@ -50,14 +75,14 @@ struct Upstream {
     int told = 0;
     Timestamp again = {};  // not before
   };
-  std::map<HostId, std::vector<Answer>> answers;
+  std::map<HostId, std::vector<Answer>> to_tell;
   std::map<HostId, policy::HostOffer> offers;  // of hosts, with their last requests since the start
   std::map<HostId, double> performances;       // of relays among them, as they said
   bool missed = false;                         // a host found nothing, and there may be no stage to say so
   Timestamp asks_at;                           // not before, while there is no stage
   Timestamp sends_at;                          // what is to be sent, after it was in vain
   Timestamp tells_at;                          // of failures, after that was in vain
-  std::map<ProblemId, Timestamp> quiet_since;  // nothing is here of them (upstream_quiet.h)
+  std::map<ProblemId, Timestamp> quiet_since;  // nothing is here of them (upstream_quiet.cpp)
   std::string trouble;                         // why it is not heard; empty: it is
   std::string unable;                          // why nothing can be stored here; empty: it can
   Timestamp says_unable_at;                    // not before
@@ -71,14 +96,15 @@ struct Upstream {
   Bytes work_key;                  // the project's present one, as the uplink knows it; empty: not known yet
 };
 
-// Under which name the store has an application's manifest: a relay has no bundles.
-[[nodiscard]] inline std::string manifest_value(const std::string& archive) {
-  return "manifest " + archive;
+[[nodiscard]] std::unique_ptr<Origin> make_leased_items();
+// REQUIRES: this is a relay's.
+[[nodiscard]] inline Upstream& upstream_of(Model& model) {
+  return static_cast<Upstream&>(*model.origin);
+}
+[[nodiscard]] inline const Upstream& upstream_of(const Model& model) {
+  return static_cast<const Upstream&>(*model.origin);
 }
 
-// Once: units of this relay have numbers that no other relay gives, nor this one after it lost its store, for
-// a host is told of both. In the store's open transaction.
-[[nodiscard]] Status number_units(storage::Store& store, HostId relay);
 // The parent has not answered it from now on.
 void owe(Upstream& upstream, storage::DeliveryRow row);
 // It has. REQUIRES: it is owed.
@@ -87,18 +113,8 @@ void owe(Upstream& upstream, storage::DeliveryRow row);
 [[nodiscard]] bool is_outdated(const Upstream& upstream, const protocol::SignedStatement& answer);
 // As much is owed as this relay's disk is to hold, or more.
 [[nodiscard]] bool is_full(const Upstream& upstream, const Settings& settings);
-// Nothing of it stays here. REQUIRES: nothing is owed of it. Its stage may still be there.
-void forget(Upstream& upstream, ProblemId problem);
-// Of that stage: what its parent leases to it now, for restoring the stage.
-[[nodiscard]] Result<std::vector<Range>> leased_ranges(storage::Store& store, const storage::StageRow& row);
-
 // The lease that these items are a part of, or were: the latest that is open, else any. Null: there is none.
 [[nodiscard]] const storage::LeaseRow* find_lease(const Upstream& upstream, ProblemId problem, int stage,
                                                   Range range);
-// Of problems that may get more from above, what is free is all that hosts get.
-[[nodiscard]] std::vector<ProblemId> problems_that_wait(const Upstream& upstream);
-// A host asked, for slots that are idle, and found nothing.
-void note_missed(Upstream& upstream);
-void note_offer(Upstream& upstream, HostId host, const protocol::WorkRequest& request, Timestamp now);
 
 }  // namespace gleaner::service

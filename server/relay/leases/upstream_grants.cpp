@@ -1,20 +1,23 @@
-#include "server/service/work/upstream_grants.h"
+// What a relay grants: parts of what its parent leases to it.
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "server/relay/leases/upstream.h"
+#include "server/service/core/work_outcome.h"
 #include "shared/crypto/keys.h"
 #include "shared/protocol/codec.h"
 
 namespace gleaner::service {
 
-Status grant_part(Transaction& tx, const policy::SlotGrant& granted, WorkOutcome& outcome) {
+Status Upstream::grant(Transaction& tx, const protocol::WorkRequest& /*request*/,
+                       const policy::SlotGrant& granted, WorkOutcome& outcome) {
   const Problem& problem = tx.model.problems.at(granted.problem);
   const policy::Stage& stage = problem.stage->view();
   const policy::Unit& unit = *stage.unit(granted.unit);
-  const auto* const lease = find_lease(*tx.model.upstream, granted.problem, problem.row.stage, unit.range);
+  const auto* const lease = find_lease(upstream_of(tx.model), granted.problem, problem.row.stage, unit.range);
   if (lease == nullptr || !lease->open)
     return Error{ErrorKind::internal, fmt::format("items {}-{} of problem {} were handed out without a lease",
                                                   unit.range.begin, unit.range.end, granted.problem.value)};
@@ -33,7 +36,7 @@ Status grant_part(Transaction& tx, const policy::SlotGrant& granted, WorkOutcome
   grant.issued_at = tx.now;
   grant.deadline = std::min(unit.deadline, lease->deadline);
   grant.reason = unit.reason;
-  FromHere& here = tx.model.upstream->from_here[unit.host];
+  FromHere& here = upstream_of(tx.model).from_here[unit.host];
   ++here.units;
   here.link_used_at = tx.now;
   outcome.relay_grants.push_back(std::move(grant));

@@ -1,4 +1,8 @@
-#include "server/service/work/upstream_quiet.h"
+// Problems of a relay that are over as far as it can see: the project finished or cancelled them, or has
+// nothing of them left for it. They go from its disk; with a later lease they begin anew. Dropped are those
+// of which nothing has been here for an hour, as far as the calls before saw, neither a lease, nor a unit of
+// a host, nor a result that the project has not answered. A host that asks for an answer once more gets none;
+// the project has it.
 
 #include <fmt/format.h>
 
@@ -20,9 +24,9 @@ constexpr Duration answers_wait = std::chrono::hours{24 * 14};
 // Of which something is here.
 std::set<ProblemId> busy(const Model& model) {
   std::set<ProblemId> problems;
-  for (const auto& [unit, lease] : model.upstream->leases)
+  for (const auto& [unit, lease] : upstream_of(model).leases)
     if (lease.open) problems.insert(lease.problem);
-  for (const auto& [segment, owed] : model.upstream->owed) problems.insert(owed.row.problem);
+  for (const auto& [segment, owed] : upstream_of(model).owed) problems.insert(owed.row.problem);
   for (const auto& [unit, problem] : model.open_units) problems.insert(problem);
   return problems;
 }
@@ -30,7 +34,7 @@ std::set<ProblemId> busy(const Model& model) {
 // Of which some host has not been told the project's answer.
 std::set<ProblemId> untold(const Model& model) {
   std::set<ProblemId> problems;
-  for (const auto& [host, answers] : model.upstream->answers)
+  for (const auto& [host, answers] : upstream_of(model).to_tell)
     for (const auto& answer : answers)
       if (answer.told == 0) problems.insert(answer.problem);
   return problems;
@@ -38,8 +42,8 @@ std::set<ProblemId> untold(const Model& model) {
 
 }  // namespace
 
-Result<std::vector<ProblemId>> drop_quiet(Transaction& tx) {
-  Upstream& upstream = *tx.model.upstream;
+Result<std::vector<ProblemId>> Upstream::drop_quiet(Transaction& tx) {
+  Upstream& upstream = *this;
   const auto here = busy(tx.model), expected = untold(tx.model);
   std::vector<ProblemId> gone;
   for (const auto& [id, problem] : tx.model.problems) {

@@ -1,9 +1,10 @@
-#include "server/service/work/upstream_stage.h"
+#include "server/relay/leases/upstream_stage.h"
 
 #include <fmt/format.h>
 
 #include <utility>
 
+#include "server/service/core/relay_rows.h"
 #include "server/service/core/stage_changes.h"
 #include "server/service/work/life_cycle.h"
 #include "shared/protocol/codec.h"
@@ -70,7 +71,7 @@ Result<bool> begin_leased_stage(Transaction& tx, const LeasedStage& stage, const
   const bool known = found != tx.model.problems.end();
   if (known && found->second.row.stage > grant.stage) return false;
   if (known && found->second.stage != nullptr && found->second.row.stage == grant.stage) return true;
-  Upstream& upstream = *tx.model.upstream;
+  Upstream& upstream = upstream_of(tx.model);
   if (known && found->second.stage != nullptr) {
     TRY(close_units(tx, found->second));
     upstream.relays.erase(grant.problem);

@@ -1,4 +1,4 @@
-#include "server/service/work/upstream_message.h"
+#include "server/relay/leases/upstream_message.h"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <set>
 #include <utility>
 
-#include "server/service/core/upstream_model.h"
-#include "server/service/work/upstream_failures.h"
+#include "server/relay/leases/upstream_failures.h"
+#include "server/relay/leases/upstream_model.h"
 #include "shared/base/limits.h"
 #include "shared/protocol/codec.h"
 #include "shared/protocol/text.h"
@@ -40,7 +40,7 @@ void add_all(std::vector<std::string>& to, const std::vector<std::string>& more)
 void offer(const Model& model, protocol::WorkRequest& request) {
   std::vector<std::string> only;
   bool any = false;
-  for (const auto& [id, its] : model.upstream->offers) {
+  for (const auto& [id, its] : upstream_of(model).offers) {
     const auto host = model.hosts.find(id);
     if (host == model.hosts.end() || host->second.row.state != protocol::HostState::active) continue;
     add_all(request.platforms, its.platforms);
@@ -75,7 +75,7 @@ protocol::UnitReport report_of_done(const Model& model, const storage::LeaseRow&
 }
 
 void say_results(Transaction& tx, UpMessage& message) {
-  Upstream& upstream = *tx.model.upstream;
+  Upstream& upstream = upstream_of(tx.model);
   if (tx.now < upstream.sends_at) return;
   for (const SegmentId segment : upstream.to_send) {
     if (message.results.size() == static_cast<std::size_t>(limits::segments_per_relay_request_max)) break;
@@ -101,7 +101,7 @@ std::optional<protocol::ItemBytes> item_bytes(const Upstream& upstream) {
 
 // What one stage has to say.
 void say(Transaction& tx, ProblemId id, policy::Relay& relay, const Below& subtree, UpMessage& message) {
-  Upstream& upstream = *tx.model.upstream;
+  Upstream& upstream = upstream_of(tx.model);
   policy::RelayMessage said = relay.say(subtree.performance, tx.now);
   const int stage = tx.model.problems.at(id).row.stage;
   message.said.push_back(id);
@@ -131,7 +131,7 @@ void say(Transaction& tx, ProblemId id, policy::Relay& relay, const Below& subtr
 
 // Its own, or that of a relay under it.
 std::optional<std::string> trouble_of(const Model& model) {
-  if (!model.upstream->unable.empty()) return model.upstream->unable;
+  if (!upstream_of(model).unable.empty()) return upstream_of(model).unable;
   for (const auto& [id, text] : model.troubles)
     if (const auto host = model.hosts.find(id); host != model.hosts.end())
       return protocol::clean_line(fmt::format("{} under it: {}", host->second.row.name, text),
@@ -141,7 +141,7 @@ std::optional<std::string> trouble_of(const Model& model) {
 
 void say_measured(const Transaction& tx, protocol::WorkRequest& request) {
   std::vector<protocol::MeasuredHost> all;
-  for (const HostId id : tx.model.upstream->measured) {
+  for (const HostId id : upstream_of(tx.model).measured) {
     if (all.size() == static_cast<std::size_t>(limits::measured_per_request_max)) break;
     const auto host = tx.model.hosts.find(id);
     if (host == tx.model.hosts.end()) continue;
@@ -156,7 +156,7 @@ void say_measured(const Transaction& tx, protocol::WorkRequest& request) {
 
 // It can store nothing: what it has goes up, and what it leases back, since the message does not name it.
 UpMessage compose_unable(Transaction& tx) {
-  Upstream& upstream = *tx.model.upstream;
+  Upstream& upstream = upstream_of(tx.model);
   UpMessage message;
   for (const auto& [segment, owed] : upstream.owed)
     if (owed.held_since == Timestamp{}) upstream.to_send.insert(segment);
@@ -167,7 +167,7 @@ UpMessage compose_unable(Transaction& tx) {
 }
 
 Timestamp due(const Transaction& tx) {
-  const Upstream& upstream = *tx.model.upstream;
+  const Upstream& upstream = upstream_of(tx.model);
   Timestamp first = Timestamp::max();
   if (!upstream.unable.empty())
     return upstream.to_send.empty() ? upstream.says_unable_at
@@ -182,7 +182,7 @@ Timestamp due(const Transaction& tx) {
 }
 
 UpMessage compose(Transaction& tx) {
-  Upstream& upstream = *tx.model.upstream;
+  Upstream& upstream = upstream_of(tx.model);
   if (!upstream.unable.empty()) return compose_unable(tx);
   UpMessage message;
   const Below subtree = all_below(tx.model, tx.now);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "server/relay/leases/upstream.h"
 #include "server/service/core/transaction.h"
 #include "shared/bundle/manifest.h"
 #include "shared/protocol/relay_messages.h"

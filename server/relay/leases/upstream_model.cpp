@@ -1,5 +1,6 @@
-#include "server/service/core/upstream_model.h"
+#include "server/relay/leases/upstream_model.h"
 
+#include <chrono>
 #include <utility>
 
 #include "shared/protocol/codec.h"
@@ -39,16 +40,15 @@ Status load_owed(storage::Store& store, Upstream& upstream, Timestamp hour_ago) 
       owe(upstream, std::move(row));
     } else if (!row.acknowledgement.empty()) {
       TRY_ASSIGN(auto statement, protocol::decode<protocol::SignedStatement>(row.acknowledgement));
-      upstream.answers[row.via].push_back({std::move(statement), row.problem, 0});
+      upstream.to_tell[row.via].push_back({std::move(statement), row.problem, 0});
     }
   }
   return {};
 }
 
-}  // namespace
-
-Status load_upstream(storage::Store& store, Model& model, Timestamp hour_ago) {
-  Upstream& upstream = *model.upstream;
+// Its stages must have their accepted items and units.
+Status load_all(storage::Store& store, const Model& model, Upstream& upstream, Timestamp now) {
+  const Timestamp hour_ago = now - std::chrono::hours{1};  // what was answered since is passed on again
   TRY(load_owed(store, upstream, hour_ago));
   TRY_ASSIGN(auto leases, store.leases());
   std::map<ProblemId, std::vector<policy::RelayLease>> open;
@@ -71,9 +71,15 @@ Status load_upstream(storage::Store& store, Model& model, Timestamp hour_ago) {
   return {};
 }
 
+}  // namespace
+
+Status Upstream::load(storage::Store& store, Model& model, Timestamp now) {
+  return load_all(store, model, *this, now);
+}
+
 double performance_of(const Model& model, const Host& host) {
-  const auto said = model.upstream->performances.find(host.row.id);
-  return said != model.upstream->performances.end() ? said->second : host.row.mflops * host.usable_cores();
+  const auto said = upstream_of(model).performances.find(host.row.id);
+  return said != upstream_of(model).performances.end() ? said->second : host.row.mflops * host.usable_cores();
 }
 
 }  // namespace gleaner::service

@@ -1,7 +1,7 @@
 // Problems and stages of a relay: they are those that its parent leases it something of. Writer thread only.
 #pragma once
 
-#include "server/service/work/upstream_message.h"
+#include "server/relay/leases/upstream_message.h"
 
 namespace gleaner::service {
 

@@ -1,4 +1,6 @@
-#include "server/service/work/service_order.h"
+// Which of the hosts that wait at a relay gets what has come. [server/policy/relay/RELAYS.md, "Service
+// order"]
+#include "server/relay/leases/service_order.h"
 
 #include <fmt/format.h>
 
@@ -8,16 +10,17 @@
 #include <utility>
 
 #include "server/policy/relay/service_order.h"
+#include "server/relay/leases/upstream_model.h"
 #include "server/service/core/dispatch_terms.h"
-#include "server/service/core/upstream_model.h"
 #include "server/service/work/dispatch.h"
 #include "server/service/work/reports.h"
+#include "server/service/work/waiting_requests.h"
 
 namespace gleaner::service {
 namespace {
 
 bool more_may_come(const Upstream& upstream) {
-  return upstream.relays.empty() || !problems_that_wait(upstream).empty();
+  return upstream.relays.empty() || !upstream.awaited().empty();
 }
 
 bool something_is_free(const Model& model) {
@@ -35,13 +38,13 @@ class Serving {
       : tx_(tx),
         waiting_(waiting),
         now_(now),
-        hopeless_(!more_may_come(*tx.model.upstream)),
+        hopeless_(!more_may_come(upstream_of(tx.model))),
         outcomes_(waiting.size()),
         order_(rule, traffic(), children(), tx.now) {
     if (!order_.trouble().empty())
       tx_.effects.warn("nothing is planned for who waits, all count as equal: " + order_.trouble());
     for (std::size_t i = 0; i < waiting_.size(); ++i)
-      tx_.model.upstream->from_here[waiting_[i].host] = order_.here(i);
+      upstream_of(tx_.model).from_here[waiting_[i].host] = order_.here(i);
   }
 
   Status serve() {
@@ -76,7 +79,7 @@ class Serving {
   }
 
   [[nodiscard]] policy::RelayTraffic traffic() const {
-    const Upstream& upstream = *tx_.model.upstream;
+    const Upstream& upstream = upstream_of(tx_.model);
     return {{upstream.link.download_bytes_per_second, upstream.link.upload_bytes_per_second},
             upstream.item_down_bytes,
             upstream.item_up_bytes,
@@ -88,8 +91,9 @@ class Serving {
       policy::WaitingChild child;
       child.number = waiting_[i].number;
       child.over = is_over(i);
-      child.here =
-          tx_.model.upstream->from_here.try_emplace(waiting_[i].host, FromHere{0, {}, tx_.now}).first->second;
+      child.here = upstream_of(tx_.model)
+                       .from_here.try_emplace(waiting_[i].host, FromHere{0, {}, tx_.now})
+                       .first->second;
       if (const Host* its = host(i)) {
         child.slots = static_cast<int>(waiting_[i].request.slots.size());
         child.link = {its->row.speeds.download_bytes_per_second, its->row.speeds.upload_bytes_per_second};
@@ -135,19 +139,18 @@ class Serving {
 
 }  // namespace
 
-Duration wait_of(const Transaction& tx, const Host& host, const protocol::WorkRequest& request,
-                 const WorkOutcome& outcome) {
-  const auto& upstream = tx.model.upstream;
-  if (!upstream || !host.units.empty() || !outcome.relay_grants.empty() || !more_may_come(*upstream))
-    return {};
+Duration Upstream::wait_of(const Transaction& tx, const Host& host, const protocol::WorkRequest& request,
+                           const WorkOutcome& outcome) const {
+  if (!host.units.empty() || !outcome.relay_grants.empty() || !more_may_come(*this)) return {};
   const bool idle = std::any_of(request.slots.begin(), request.slots.end(),
                                 [](const protocol::SlotRequest& slot) { return slot.urgent; });
   if (!idle || !held_back(tx.model, host, tx.now).empty()) return {};
   return host.row.children > 0 ? longest_wait_of_relay : longest_wait;
 }
 
-Status serve_waiting(Transaction& tx, planning::ServingRule& rule, const std::vector<WaitingRequest>& waiting,
-                     SteadyTime now, std::vector<EndedWait>& ended) {
+Status Upstream::serve_waiting(Transaction& tx, planning::ServingRule& rule,
+                               const std::vector<WaitingRequest>& waiting, SteadyTime now,
+                               std::vector<EndedWait>& ended) {
   constexpr std::size_t most = policy::ServiceOrder::most;
   for (std::size_t begin = 0; begin < waiting.size(); begin += most) {
     const auto some = std::span(waiting).subspan(begin, std::min(most, waiting.size() - begin));
@@ -155,7 +158,7 @@ Status serve_waiting(Transaction& tx, planning::ServingRule& rule, const std::ve
     TRY(serving.serve());
     serving.take_ended(begin, ended);
   }
-  if (ended.size() < waiting.size()) note_missed(*tx.model.upstream);
+  if (ended.size() < waiting.size()) note_missed();
   return {};
 }
 

@@ -9,16 +9,6 @@
 
 namespace gleaner::service {
 
-// As find_place() (accept.h), of a relay. A refusal is for the log.
-[[nodiscard]] Result<CommitPlace> find_leased_place(Transaction& tx, HostId host,
-                                                    protocol::CommitRequest request);
-// As apply_commits(): what is held, and what was answered before, into the reply. A relay whose disk holds as
-// much as it is to hold takes nothing more: hosts keep it.
-[[nodiscard]] Status take_deliveries(Transaction& tx, HostId host, const std::vector<PreparedCommit>& commits,
-                                     WorkOutcome& outcome);
-// Of results of the host and of those under it, that the project has answered: `most` of them.
-[[nodiscard]] std::vector<protocol::SignedStatement> answers_for(Transaction& tx, HostId host,
-                                                                 std::size_t most);
 // It is damaged here, or gone: its items are handed out again, unless its host brings it once more.
 [[nodiscard]] Status lose_result(Transaction& tx, SegmentId segment);
 // The project's answer to one of them. REQUIRES: it is known to be the project's.

@@ -1,4 +1,4 @@
-#include "server/service/work/upstream_results.h"
+#include "server/relay/leases/upstream_results.h"
 
 #include <fmt/format.h>
 
@@ -22,7 +22,7 @@ constexpr Duration told_again = std::chrono::seconds{3};
 
 // Says once that it holds no more results, and once that it does again.
 void note_room(Transaction& tx) {
-  Upstream& upstream = *tx.model.upstream;
+  Upstream& upstream = upstream_of(tx.model);
   const bool full = is_full(upstream, tx.settings);
   if (full == upstream.full) return;
   upstream.full = full;
@@ -124,7 +124,7 @@ Status take_delivery(Transaction& tx, Host& host, const PreparedCommit& prepared
     TRY(tx.store.accept_free(prepared.problem, prepared.stage, range, row.id));
   auto owed = delivery_row(prepared, delivery, host.row.id, row.id);
   TRY(tx.store.put_delivery(owed));
-  Upstream& upstream = *tx.model.upstream;
+  Upstream& upstream = upstream_of(tx.model);
   const auto items = static_cast<double>(std::max<std::int64_t>(1, row.range.size()));
   upstream.item_up_bytes = static_cast<double>(row.bytes) / items;
   upstream.item_seconds = row.compute_seconds / items;
@@ -154,7 +154,7 @@ Status unaccept(Transaction& tx, const storage::DeliveryRow& row, const std::str
 
 }  // namespace
 
-Result<CommitPlace> find_leased_place(Transaction& tx, HostId host_id, protocol::CommitRequest request) {
+Result<CommitPlace> Upstream::find_place(Transaction& tx, HostId host_id, protocol::CommitRequest request) {
   CommitPlace place;
   place.checked_above = true;
   PreparedCommit& prepared = place.prepared;
@@ -184,7 +184,7 @@ Result<CommitPlace> find_leased_place(Transaction& tx, HostId host_id, protocol:
     TRY_ASSIGN(answered, protocol::decode<protocol::SignedStatement>(before->acknowledgement));
   }
   // The project signs an answer anew for whoever brings the result again: this relay does.
-  const bool outdated = answered && is_outdated(*tx.model.upstream, *answered);
+  const bool outdated = answered && is_outdated(upstream_of(tx.model), *answered);
   if (before && !lost && !outdated) {
     prepared.leased.emplace(LeasedCommit{before->lease, true, false, std::move(answered)});
     return place;
@@ -192,17 +192,17 @@ Result<CommitPlace> find_leased_place(Transaction& tx, HostId host_id, protocol:
   TRY(remember(tx, host_id, prepared.request.unit, prepared.refusal));
   if (!prepared.refusal.empty()) return place;
   const auto* const lease =
-      find_lease(*tx.model.upstream, prepared.problem, prepared.stage, prepared.request.range);
+      find_lease(upstream_of(tx.model), prepared.problem, prepared.stage, prepared.request.range);
   if (lease == nullptr) return refused("it is no part of what this relay has or had of its parent");
-  prepared.leased.emplace(LeasedCommit{lease->unit, false, is_full(*tx.model.upstream, tx.settings), {}});
+  prepared.leased.emplace(LeasedCommit{lease->unit, false, is_full(upstream_of(tx.model), tx.settings), {}});
   const auto problem = tx.model.problems.find(prepared.problem);
   if (problem == tx.model.problems.end()) return refused("its problem is gone");
   place.item_bytes_max = problem->second.manifest.item_bytes;
   return place;
 }
 
-Status take_deliveries(Transaction& tx, HostId host_id, const std::vector<PreparedCommit>& commits,
-                       WorkOutcome& outcome) {
+Status Upstream::take_results(Transaction& tx, HostId host_id, const std::vector<PreparedCommit>& commits,
+                              WorkOutcome& outcome) {
   const auto found = tx.model.hosts.find(host_id);
   if (found == tx.model.hosts.end()) return Error{ErrorKind::internal, "a host vanished from the model"};
   std::vector<protocol::HeldResult> held;
@@ -219,7 +219,7 @@ Status take_deliveries(Transaction& tx, HostId host_id, const std::vector<Prepar
       continue;
     }
     const auto& leased = *prepared.leased;
-    if (!leased.known && (leased.no_room || is_full(*tx.model.upstream, tx.settings))) {
+    if (!leased.known && (leased.no_room || is_full(upstream_of(tx.model), tx.settings))) {
       note_room(tx);
       continue;
     }
@@ -230,13 +230,13 @@ Status take_deliveries(Transaction& tx, HostId host_id, const std::vector<Prepar
   return {};
 }
 
-std::vector<protocol::SignedStatement> answers_for(Transaction& tx, HostId host, std::size_t most) {
+std::vector<protocol::SignedStatement> Upstream::answers(Transaction& tx, HostId host, std::size_t most) {
   std::vector<protocol::SignedStatement> some;
-  const auto found = tx.model.upstream->answers.find(host);
-  if (found == tx.model.upstream->answers.end()) return some;
+  const auto found = upstream_of(tx.model).to_tell.find(host);
+  if (found == upstream_of(tx.model).to_tell.end()) return some;
   auto& answers = found->second;
   std::erase_if(answers,
-                [&](const auto& answer) { return is_outdated(*tx.model.upstream, answer.statement); });
+                [&](const auto& answer) { return is_outdated(upstream_of(tx.model), answer.statement); });
   // New ones first; they are behind those that were told.
   std::stable_partition(answers.begin(), answers.end(), [](const auto& answer) { return answer.told == 0; });
   for (Upstream::Answer& answer : answers) {
@@ -247,12 +247,12 @@ std::vector<protocol::SignedStatement> answers_for(Transaction& tx, HostId host,
     ++answer.told;
   }
   std::erase_if(answers, [](const Upstream::Answer& answer) { return answer.told >= told_times; });
-  if (answers.empty()) tx.model.upstream->answers.erase(found);
+  if (answers.empty()) upstream_of(tx.model).to_tell.erase(found);
   return some;
 }
 
 Status lose_result(Transaction& tx, SegmentId segment) {
-  Upstream& upstream = *tx.model.upstream;
+  Upstream& upstream = upstream_of(tx.model);
   if (!upstream.owed.contains(segment)) return {};
   storage::DeliveryRow row = settle(upstream, segment);
   note_room(tx);
@@ -265,7 +265,7 @@ Status lose_result(Transaction& tx, SegmentId segment) {
 
 Status take_answer(Transaction& tx, const protocol::SignedStatement& statement) {
   TRY_ASSIGN(const auto answer, protocol::decode<protocol::Acknowledgement>(statement.payload));
-  Upstream& upstream = *tx.model.upstream;
+  Upstream& upstream = upstream_of(tx.model);
   const auto segment =
       upstream.by_name.find({answer.host, answer.unit, answer.range.begin, answer.range.end, answer.digest});
   if (segment == upstream.by_name.end()) return {};  // it was answered before
@@ -275,7 +275,7 @@ Status take_answer(Transaction& tx, const protocol::SignedStatement& statement) 
   row.answered_at = tx.now;
   TRY(tx.store.put_delivery(row));
   TRY(tx.store.pass_segment(row.segment));
-  upstream.answers[row.via].push_back({statement, row.problem, 0});
+  upstream.to_tell[row.via].push_back({statement, row.problem, 0});
   if (answer.status != protocol::CommitStatus::refused) return {};
   tx.effects.warn(fmt::format("the project refused items {}-{} from host {}: {}", row.range.begin,
                               row.range.end, row.host.value, answer.reason));
