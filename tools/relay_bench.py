@@ -59,7 +59,7 @@ class RelayTrial:
         return self.grid.add_problem("load", f"load {self.problems}", count=count)
 
     def asked(self, relay=None):
-        kinds = tuple(f'gleaner_requests_total{{kind="{kind}"' for kind in ("work", "heartbeat", "commit"))
+        kinds = tuple(f'gleaner_requests_total{{kind="{kind}"' for kind in ("work", "heartbeat"))
         return sum(value for name, value in self.grid.figures(relay).items() if name.startswith(kinds))
 
     def makespan(self, place):

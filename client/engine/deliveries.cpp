@@ -231,8 +231,6 @@ std::vector<protocol::CommitRequest> Deliveries::take_piggybacked(SteadyTime now
     commits.push_back(request(*unit));
     if (commits.size() >= static_cast<std::size_t>(limits::segments_per_request_max)) break;
   }
-  // A relay holds what comes with work requests only: there what is to go alone goes so.
-  if (to_ == To::relay && commits.empty() && commit_due(now)) commits.push_back(take_one(now));
   return commits;
 }
 

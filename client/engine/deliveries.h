@@ -69,7 +69,8 @@ class Deliveries {
   [[nodiscard]] bool failure_due(SteadyTime now) const;
   // Commits that can be sent now and are not under way; marks them as under way.
   [[nodiscard]] std::vector<protocol::CommitRequest> take_piggybacked(SteadyTime now);
-  [[nodiscard]] protocol::CommitRequest take_one(SteadyTime now);      // REQUIRES: commit_due(now)
+  // One of those that must travel alone. REQUIRES: commit_due(now), and none can be piggybacked.
+  [[nodiscard]] protocol::CommitRequest take_one(SteadyTime now);
   [[nodiscard]] protocol::FailureReport next_failure(SteadyTime now);  // REQUIRES: failure_due(now)
   // What became of them.
   void acknowledged(const protocol::SignedStatement& statement, SteadyTime now);

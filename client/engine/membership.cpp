@@ -112,13 +112,15 @@ Exchange Membership::due(bool work_wanted, SteadyTime now, Alarm& alarm) const {
   outgoing.units = !units_.empty();
   outgoing.commit = deliveries_.commit_due(now);
   const Exchange due = session_.due(outgoing, now, alarm);
-  // A relay that holds a result says so in the answer to a work request.
-  return due == Exchange::commit && identity_.relay ? Exchange::work : due;
+  return due == Exchange::commit ? Exchange::work : due;
 }
 
 void Membership::request_work(protocol::WorkRequest request, SteadyTime now) {
   request.commits = deliveries_.take_piggybacked(now);
   if (now < session_.work_at()) request.slots.clear();  // only results are due
+  // A result that must travel alone asks for no unit: a server that refuses it still grants the next request.
+  if (request.commits.empty() && request.slots.empty() && deliveries_.commit_due(now))
+    request.commits.push_back(deliveries_.take_one(now));
   protocol::HostSpeeds speeds = request.speeds.value_or(protocol::HostSpeeds{});
   if (link_) {
     speeds.download_bytes_per_second = link_->download();
@@ -144,11 +146,10 @@ void Membership::send(Exchange other, SteadyTime now) {
       return session_.fetch_project(now);
     case Exchange::failure:
       return session_.send(deliveries_.next_failure(now));
-    case Exchange::commit:
-      return session_.send(deliveries_.take_one(now));
     case Exchange::none:
     case Exchange::work:
     case Exchange::heartbeat:
+    case Exchange::commit:
       break;
   }
   CHECK_TRUE(other == Exchange::none);

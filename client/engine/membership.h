@@ -115,7 +115,6 @@ class Membership {
   void take(FailureAnswered& event, SlotOrders& orders, SteadyTime now);
   void take(WorkAnswered& event, SlotOrders& orders, SteadyTime now);
   void take(HeartbeatAnswered& event, SlotOrders& orders, SteadyTime now);
-  void take(CommitAnswered& event, SlotOrders& orders, SteadyTime now);
   void take(HostRevoked& event, SlotOrders& orders, SteadyTime now);
   void take(HostUnknown& event, SlotOrders& orders, SteadyTime now);
   void take(HostCopied& event, SlotOrders& orders, SteadyTime now);

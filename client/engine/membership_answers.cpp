@@ -115,12 +115,6 @@ void Membership::take(HeartbeatAnswered& event, SlotOrders& orders, SteadyTime n
   std::move(event.reply.units.begin(), event.reply.units.end(), std::back_inserter(orders.units));
 }
 
-void Membership::take(CommitAnswered& event, SlotOrders&, SteadyTime now) {
-  const auto& statement = event.acknowledgement;
-  if (statement.ok()) take_acknowledgement(*statement, now);
-  deliveries_.answered({event.unit}, statement.ok() ? Status() : Status(statement.error()), now);
-}
-
 void Membership::take(HostRevoked& event, SlotOrders& orders, SteadyTime) {
   if (standing_ == Standing::revoked) return;
   orders.end_kernels = true;

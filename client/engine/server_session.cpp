@@ -189,9 +189,10 @@ void ServerSession::note_instance(std::optional<protocol::InstanceOrder> order) 
 }
 
 void ServerSession::note_work(const protocol::WorkReply& reply, bool urgent, SteadyTime now) {
-  pacing_.heartbeat_in(reply.interval_seconds, now);
   if (reply.slowest_performance > 0) slowest_performance_ = reply.slowest_performance;
-  if (asked_.empty()) return;  // it was asked for nothing: results only
+  // Results alone. The heartbeat stays due, since it alone carries what kernels saved.
+  if (asked_.empty()) return;
+  pacing_.heartbeat_in(reply.interval_seconds, now);
   no_work_reason_ = reply.grants.size() < asked_.size() ? reply.reason : std::string();
   pacing_.work_answered(
       {asked_.size(), reply.grants.size(), urgent, !reply.units.empty(), reply.retry_after_seconds}, now,
@@ -229,16 +230,6 @@ void ServerSession::send(protocol::HeartbeatRequest request, SteadyTime now) {
              pacing_.heartbeat_in(reply.interval_seconds, at);
              events_.push_back(HeartbeatAnswered{std::move(reply)});
              return {};
-           });
-}
-
-void ServerSession::send(const protocol::CommitRequest& request) {
-  exchange(transport::json_request(server_, "/v1/commit", protocol::encode(request)),
-           [this, unit = request.unit](const transport::Answer& answer, SteadyTime) -> Status {
-             auto acknowledgement = understand<protocol::SignedStatement>(answer);
-             const Status outcome = outcome_of(acknowledgement);
-             events_.push_back(CommitAnswered{unit, std::move(acknowledgement)});
-             return outcome;
            });
 }
 

@@ -50,7 +50,6 @@ class ServerSession {
   void send(protocol::FailureReport report);
   void send(protocol::WorkRequest request);
   void send(protocol::HeartbeatRequest request, SteadyTime now);
-  void send(const protocol::CommitRequest& request);
   // What came since the last call, oldest first.
   [[nodiscard]] std::vector<SessionEvent> take_events() { return std::exchange(events_, {}); }
 

@@ -29,10 +29,6 @@ struct WorkAnswered {
 struct HeartbeatAnswered {
   protocol::HeartbeatReply reply;
 };
-struct CommitAnswered {
-  UnitId unit;
-  Result<protocol::SignedStatement> acknowledgement;
-};
 struct HostRevoked {
   std::string reason;
 };
@@ -42,6 +38,6 @@ struct HostUnknown {  // the project's server does not know it, or no longer
 struct HostCopied {};  // another computer uses its identity, and this one is the copy
 struct Moved {};       // this host is served by another place of its project: a new start finds it there
 using SessionEvent = std::variant<ProjectRenewed, FailureAnswered, WorkAnswered, HeartbeatAnswered,
-                                  CommitAnswered, HostRevoked, HostUnknown, HostCopied, Moved>;
+                                  HostRevoked, HostUnknown, HostCopied, Moved>;
 
 }  // namespace gleaner::engine

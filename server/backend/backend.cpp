@@ -12,15 +12,6 @@ namespace {
 using link::Kind;
 using Exchange = std::shared_ptr<link::Exchange>;
 
-// A use case's answer as it is.
-template <typename T>
-std::function<void(Result<T>)> packed(const Exchange& exchange) {
-  return [exchange](const Result<T>& result) {
-    if (!result.ok()) return exchange->fail(result.error());
-    exchange->done(link::pack(*result));
-  };
-}
-
 std::function<void(Status)> plain(const Exchange& exchange) {
   return [exchange](const Status& status) {
     if (!status.ok()) return exchange->fail(status.error());
@@ -53,8 +44,6 @@ void Backend::handle(Kind kind, std::string_view body, const Exchange& exchange)
         return place(body, exchange);
       case Kind::work:
         return work(body, exchange);
-      case Kind::commit:
-        return commit(body, exchange);
       case Kind::heartbeat:
         return heartbeat(body, exchange);
       case Kind::failure:
@@ -128,18 +117,14 @@ Status Backend::work(std::string_view body, const Exchange& exchange) {
   return {};
 }
 
-Status Backend::commit(std::string_view body, const Exchange& exchange) {
-  TRY_ASSIGN(auto call, link::unpack<link::CommitCall>(body));
-  TRY_ASSIGN(const HostId host, host_of(call.caller));
-  service_.commits().commit_checked(host, prepared(std::move(call.request), call.verdict),
-                                    packed<protocol::SignedStatement>(exchange));
-  return {};
-}
-
 Status Backend::heartbeat(std::string_view body, const Exchange& exchange) {
   TRY_ASSIGN(auto call, link::unpack<link::HeartbeatCall>(body));
   TRY_ASSIGN(const HostId host, host_of(call.caller));
-  service_.work().heartbeat(host, std::move(call.request), packed<protocol::HeartbeatReply>(exchange));
+  service_.work().heartbeat(host, std::move(call.request),
+                            [exchange](const Result<protocol::HeartbeatReply>& reply) {
+                              if (!reply.ok()) return exchange->fail(reply.error());
+                              exchange->done(link::pack(*reply));
+                            });
   return {};
 }
 

@@ -27,7 +27,6 @@ class Backend {
   [[nodiscard]] Status who(std::string_view body, const Exchange& exchange);
   [[nodiscard]] Status place(std::string_view body, const Exchange& exchange);
   [[nodiscard]] Status work(std::string_view body, const Exchange& exchange);
-  [[nodiscard]] Status commit(std::string_view body, const Exchange& exchange);
   [[nodiscard]] Status heartbeat(std::string_view body, const Exchange& exchange);
   [[nodiscard]] Status failure(std::string_view body, const Exchange& exchange);
   [[nodiscard]] Status leave(std::string_view body, const Exchange& exchange);

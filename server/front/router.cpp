@@ -20,8 +20,8 @@ using Checked = service::SegmentCheck::Checked;
 
 bool is_host_operation(const http::Request& request) {
   const auto& path = request.path;
-  return request.method == "POST" && (path == "/v1/work" || path == "/v1/heartbeat" || path == "/v1/commit" ||
-                                      path == "/v1/failure" || path == "/v1/leave");
+  return request.method == "POST" &&
+         (path == "/v1/work" || path == "/v1/heartbeat" || path == "/v1/failure" || path == "/v1/leave");
 }
 
 // As whom the asker is remembered here: by its token, or by a session's cookie.
@@ -124,7 +124,6 @@ void Router::know(const link::Caller& caller, const Bytes& digest,
 void Router::host_operation(const AskedPtr& asked) {
   const auto& path = asked->request.path;
   if (path == "/v1/work") return work(asked);
-  if (path == "/v1/commit") return commit(asked);
   if (path == "/v1/heartbeat") return heartbeat(asked);
   if (path == "/v1/failure") return failure(asked);
   tell(asked, Kind::leave, link::pack(asked->caller()));
@@ -168,48 +167,22 @@ void Router::send_work(const AskedPtr& asked, protocol::WorkRequest request,
   });
 }
 
-void Router::commit(const AskedPtr& asked) {
-  auto request = protocol::decode<protocol::CommitRequest>(asked->request.body);
-  if (!request.ok()) return asked->reply(error_response(request.error()));
-  if (!Checker::can(*request)) {
-    ++unchecked_;
-    return pass(asked);
-  }
-  protocol::CommitRequest bare = *request;
-  bare.data.reset();
-  checker_.check(
-      asked, std::move(*request), [this, asked, bare = std::move(bare)](const Result<Checked>& checked) {
-        if (!checked.ok()) {
-          ++unchecked_;
-          return pass(asked);
-        }
-        ++checked_;
-        ask<protocol::SignedStatement>(
-            asked, Kind::commit, link::pack(link::CommitCall{asked->caller(), bare, verdict_of(*checked)}));
-      });
-}
-
 void Router::heartbeat(const AskedPtr& asked) {
   auto request = protocol::decode<protocol::HeartbeatRequest>(asked->request.body);
   if (!request.ok()) return asked->reply(error_response(request.error()));
-  ask<protocol::HeartbeatReply>(asked, Kind::heartbeat,
-                                link::pack(link::HeartbeatCall{asked->caller(), std::move(*request)}));
+  const Bytes call = link::pack(link::HeartbeatCall{asked->caller(), std::move(*request)});
+  around_.leader.ask(Kind::heartbeat, call, [this, asked](Kind kind, std::string_view body) {
+    if (kind == Kind::error) return refuse(asked, link::unpack_error(body));
+    const auto answer = link::unpack<protocol::HeartbeatReply>(body);
+    if (!answer.ok()) return refuse(asked, answer.error());
+    asked->reply(http::json_response(protocol::encode(*answer)));
+  });
 }
 
 void Router::failure(const AskedPtr& asked) {
   auto report = protocol::decode<protocol::FailureReport>(asked->request.body);
   if (!report.ok()) return asked->reply(error_response(report.error()));
   tell(asked, Kind::failure, link::pack(link::FailureCall{asked->caller(), std::move(*report)}));
-}
-
-template <typename Answer>
-void Router::ask(const AskedPtr& asked, Kind kind, const Bytes& call) {
-  around_.leader.ask(kind, call, [this, asked](Kind answered, std::string_view body) {
-    if (answered == Kind::error) return refuse(asked, link::unpack_error(body));
-    const auto answer = link::unpack<Answer>(body);
-    if (!answer.ok()) return refuse(asked, answer.error());
-    asked->reply(http::json_response(protocol::encode(*answer)));
-  });
 }
 
 void Router::tell(const AskedPtr& asked, Kind kind, const Bytes& call) {

@@ -40,13 +40,9 @@ class Router {
   void work(const AskedPtr& asked);
   void send_work(const AskedPtr& asked, protocol::WorkRequest request,
                  const std::vector<service::SegmentCheck::Checked>& checked);
-  void commit(const AskedPtr& asked);
-  // An operation whose body the leader reads, and whose answer is the reply's.
   void heartbeat(const AskedPtr& asked);
   void failure(const AskedPtr& asked);
-  // The leader, and the one who asked gets its answer: in JSON, or that it was done.
-  template <typename Answer>
-  void ask(const AskedPtr& asked, link::Kind kind, const Bytes& call);
+  // The leader, and the one who asked gets that it was done.
   void tell(const AskedPtr& asked, link::Kind kind, const Bytes& call);
   void download(const AskedPtr& asked, const service::Load::Account& account);
   // router_pass.cpp

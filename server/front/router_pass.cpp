@@ -23,8 +23,7 @@ constexpr Duration begins_within = std::chrono::seconds{5};
 
 // Results that are left to the leader are what a host would deliver again; others may not be done twice.
 link::Repeat repeat_of(const http::Request& request) {
-  const bool safe = request.method == "GET" || request.method == "HEAD" || request.path == "/v1/work" ||
-                    request.path == "/v1/commit";
+  const bool safe = request.method == "GET" || request.method == "HEAD" || request.path == "/v1/work";
   return safe ? link::Repeat::yes : link::Repeat::no;
 }
 

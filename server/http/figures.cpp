@@ -11,11 +11,10 @@ struct Place {
 };
 constexpr std::array whole{
     Place{"/v1/work", RequestKind::work},       Place{"/v1/heartbeat", RequestKind::heartbeat},
-    Place{"/v1/commit", RequestKind::commit},   Place{"/v1/failure", RequestKind::failure},
-    Place{"/v1/leave", RequestKind::leave},     Place{"/v1/enrol", RequestKind::enrol},
-    Place{"/v1/project", RequestKind::project}, Place{"/healthz", RequestKind::operations},
-    Place{"/readyz", RequestKind::operations},  Place{"/metrics", RequestKind::operations},
-    Place{"/console", RequestKind::console},
+    Place{"/v1/failure", RequestKind::failure}, Place{"/v1/leave", RequestKind::leave},
+    Place{"/v1/enrol", RequestKind::enrol},     Place{"/v1/project", RequestKind::project},
+    Place{"/healthz", RequestKind::operations}, Place{"/readyz", RequestKind::operations},
+    Place{"/metrics", RequestKind::operations}, Place{"/console", RequestKind::console},
 };
 constexpr std::array beginnings{
     Place{"/v1/uploads/", RequestKind::uploads},     Place{"/v1/blobs/", RequestKind::blobs},

@@ -22,7 +22,6 @@ struct ConnectionFigures {
 enum class RequestKind {
   work,
   heartbeat,
-  commit,
   failure,
   leave,
   enrol,
@@ -36,9 +35,9 @@ enum class RequestKind {
   operations,  // /healthz, /readyz, /metrics
   other
 };
-inline constexpr std::array<std::string_view, 15> request_kinds{
-    "work",  "heartbeat", "commit", "failure", "leave",   "enrol",      "project", "uploads",
-    "blobs", "addresses", "relay",  "admin",   "console", "operations", "other"};
+inline constexpr std::array<std::string_view, 14> request_kinds{
+    "work",  "heartbeat", "failure", "leave", "enrol",   "project",    "uploads",
+    "blobs", "addresses", "relay",   "admin", "console", "operations", "other"};
 [[nodiscard]] RequestKind kind_of(std::string_view path);
 
 // Why a request was refused, by the status of its answer.

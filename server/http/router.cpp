@@ -185,17 +185,15 @@ void Router::host_operation(const Request& request, HostId host, const Reply& re
       service_.work().heartbeat(host, std::move(message), answer<protocol::HeartbeatReply>(reply));
     });
   }
-  if (path == "/v1/commit") {
-    return with_body<protocol::CommitRequest>(request, reply, [&](protocol::CommitRequest message) {
-      service_.commits().commit(host, std::move(message), answer<protocol::SignedStatement>(reply));
-    });
-  }
   if (path == "/v1/failure") {
     return with_body<protocol::FailureReport>(request, reply, [&](protocol::FailureReport message) {
       service_.work().failure(host, std::move(message), answer_done(reply));
     });
   }
   if (path == "/v1/leave") return service_.enrolment().leave(host, answer_done(reply));
+  if (path == "/v1/commit")  // An older client keeps the result, and its log says why.
+    return reply(error_response(
+        {ErrorKind::not_found, "results come with POST /v1/work now: update the client on this computer"}));
   reply(error_response(no_such_operation(request)));
 }
 

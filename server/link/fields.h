@@ -107,13 +107,6 @@ void visit(Archive& archive, Of<Archive, link::WorkAnswer>& message) {
 }
 
 template <typename Archive>
-void visit(Archive& archive, Of<Archive, link::CommitCall>& call) {
-  archive("caller", call.caller);
-  archive("request", call.request);
-  archive("verdict", call.verdict);
-}
-
-template <typename Archive>
 void visit(Archive& archive, Of<Archive, link::HeartbeatCall>& call) {
   archive("caller", call.caller);
   archive("request", call.request);

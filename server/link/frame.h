@@ -21,7 +21,7 @@ enum class Kind : std::uint8_t {
   who = 2,
   place = 3,
   work = 4,
-  commit = 5,
+  // 5 was a result without a request for work.
   heartbeat = 6,
   failure = 7,
   leave = 8,

@@ -74,13 +74,6 @@ struct WorkAnswer {
   std::vector<Unit> units;  // that its grants are of
 };
 
-// The answer is a SignedStatement.
-struct CommitCall {
-  Caller caller;
-  protocol::CommitRequest request;  // without its data
-  Verdict verdict;
-};
-
 // The answer is a HeartbeatReply.
 struct HeartbeatCall {
   Caller caller;
@@ -103,8 +96,8 @@ struct BlobAnswer {
   std::string_view bytes;
 };
 
-// For each of these, Caller, Error, http::Request, http::Response (without file and feed), HeartbeatReply and
-// SignedStatement. invalid: these bytes are no such message.
+// For each of these, Caller, Error, http::Request, http::Response (without file and feed), and
+// HeartbeatReply. invalid: these bytes are no such message.
 template <typename Message>
 [[nodiscard]] Bytes pack(const Message& message);
 template <typename Message>

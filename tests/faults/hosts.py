@@ -90,13 +90,14 @@ class Host(threading.Thread):
     def is_gone(self):
         return self.vanishes is not None and self.deliveries >= self.vanishes
 
-    def work(self):
+    def work(self, slots=({"slot": 0, "urgent": True},), commits=(), units=()):
         return call(self.port, "POST", "/v1/work", {
-            "commits": [], "units": [], "slots": [{"slot": 0, "urgent": True}], "platforms": ["x86_64-linux", "any"],
+            "commits": commits, "units": units, "slots": slots, "platforms": ["x86_64-linux", "any"],
             "memory_bytes": 1 << 32, "cores": 1,
             "proposal": {"performance": 1000.0, "queue_unloaded": 1, "queue_current": 1, "items": 0}}, self.token)
 
     def compute(self, grant):
+        self.grant = grant
         begin, end = grant["range"]["begin"], grant["range"]["end"]
         length = self.length_of(grant)
         while begin < end and not self.stopped.is_set() and not self.is_gone():
@@ -113,9 +114,12 @@ class Host(threading.Thread):
                 self.replay(self.random.choice(list(self.sent)))
 
     def heartbeat(self, grant, finished):
-        call(self.port, "POST", "/v1/heartbeat", {"units": [{
-            "unit": grant["unit"], "finished": finished, "state": "running", "reason": "", "rate": 1.0, "item_seconds": 0,
-            "running_seconds": 1}]}, self.token)
+        call(self.port, "POST", "/v1/heartbeat", {"units": [self.report(grant, finished)]}, self.token)
+
+    @staticmethod
+    def report(grant, finished):
+        return {"unit": grant["unit"], "finished": finished, "state": "running", "reason": "", "rate": 1.0, "item_seconds": 0,
+                "running_seconds": 1}
 
     def deliver(self, unit, begin, end, data, last):
         body = {"unit": unit, "range": {"begin": begin, "end": end}, "digest": hashlib.sha256(data).hexdigest(),
@@ -139,9 +143,9 @@ class Host(threading.Thread):
     def commit(self, body, data):
         if "data" not in body and not self.upload(body["digest"], data):
             return None
-        status, reply = call(self.port, "POST", "/v1/commit", body, self.token)
+        status, reply = self.work((), [body], [self.report(self.grant, self.grant["range"]["begin"])])  # it holds that still
         if status == 200:
-            return json.loads(from_base64url(reply["payload"]))
+            return json.loads(from_base64url(reply["acknowledgements"][0]["payload"]))
         if status not in (0, 409, 429, 500, 503):
             self.faults.append(f"host {self.identity}: a commit was answered {status} {reply}")
             self.stopped.set()

@@ -440,14 +440,16 @@ class FakeHost:
         assert status == 200, reply
         self.host, self.token, self.name = reply["host"], reply["token"], name
 
-    def work(self, slots=1, commits=(), reports=None, benchmark=1000.0):
+    def work_body(self, slots=1, commits=(), reports=None, benchmark=1000.0):
         if reports is None:
             reports = [self.report(unit) for unit in self.units]
-        body = {"commits": list(commits), "units": reports,
+        return {"version": 1, "commits": list(commits), "units": reports,
                 "slots": [{"slot": i, "urgent": True} for i in range(slots)], "platforms": ["x86_64-linux", "any"],
                 "memory_bytes": 1 << 32, "cores": max(1, slots),
                 "proposal": {"performance": benchmark, "queue_unloaded": 1, "queue_current": 1, "items": 0}}
-        status, _, reply = self.grid.request("POST", "/v1/work", body, self.token, address=self.address)
+
+    def work(self, *arguments, **named):
+        status, _, reply = self.grid.request("POST", "/v1/work", self.work_body(*arguments, **named), self.token, address=self.address)
         if status != 200:
             return status, reply
         reply["decoded"] = [json.loads(from_base64url(grant["payload"])) for grant in reply["grants"]]
@@ -479,11 +481,12 @@ class FakeHost:
         return body
 
     def commit(self, unit, begin, items, last=True, **changes):
-        status, _, reply = self.grid.request("POST", "/v1/commit", self.commit_body(unit, begin, items, last, **changes),
-                                             self.token, address=self.address)
-        if status != 200:
-            return status, reply
-        return status, json.loads(from_base64url(reply["payload"]))
+        return self.deliver(self.commit_body(unit, begin, items, last, **changes))
+
+    def deliver(self, commit):
+        """One result and no wish for a unit: the status, and the acknowledgement or the error."""
+        status, reply = self.work(slots=0, commits=[commit])
+        return status, reply["answers"][0] if status == 200 else reply
 
 
 class Stranger(FakeHost):

@@ -91,7 +91,7 @@ class Watching(unittest.TestCase):
                 self.assertEqual(after["gleaner_items_accepted_total", None], end - begin)
                 self.assertEqual(after["gleaner_items_open", None], 30 - (end - begin))
                 self.assertAlmostEqual(after["gleaner_problem_done_ratio", labels], (end - begin) / 30)
-                self.assertEqual(after["gleaner_requests_total", 'kind="commit",code="2xx"'], 1)
+                self.assertEqual(after["gleaner_requests_total", 'kind="work",code="2xx"'], 3)
                 self.assertEqual(after["gleaner_requests_total", 'kind="failure",code="2xx"'], 1)
                 self.assertGreater(after["gleaner_connections_total", None], before["gleaner_connections_total", None])
                 self.assertEqual(after["gleaner_ready", None], 1)

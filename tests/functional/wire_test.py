@@ -137,8 +137,13 @@ class Wire(unittest.TestCase):
         orders = self.call("POST", "/v1/heartbeat", {"units": [host.report(grant["unit"])]}, host.token)
         self.assertEqual(orders["units"][0]["action"], "go-on")
         items = [str((5 + i) ** 2).encode() for i in range(begin, end)]
-        acknowledgement = self.call("POST", "/v1/commit", host.commit_body(grant["unit"], begin, items), host.token)
-        self.assertEqual(acknowledgement["type"], "acknowledgement")
+        result = host.commit_body(grant["unit"], begin, items)
+        former = self.grid.request("POST", "/v1/commit", {"version": 1, **result}, host.token)
+        self.assertEqual(former[0], 404)
+        self.assertIn("update the client", former[2]["detail"])
+        body["commits"], body["units"] = [result], []
+        reply = self.call("POST", "/v1/work", body, host.token)
+        self.assertEqual([each["type"] for each in reply["acknowledgements"]], ["acknowledgement"])
 
         status, reply = host.work(reports=[])
         if reply["decoded"]:

@@ -62,7 +62,6 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   check<PlaceCall>(text);
   check<PlaceAnswer>(text);
   check<WorkCall>(text);
-  check<CommitCall>(text);
   check<HeartbeatCall>(text);
   check<FailureCall>(text);
   check<WorkAnswer>(text);
@@ -71,7 +70,6 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   check<http::Request>(text);
   check<http::Response>(text);
   check<protocol::HeartbeatReply>(text);
-  check<protocol::SignedStatement>(text);
   (void)unpack_error(text);
   return 0;
 }

@@ -13,6 +13,7 @@
 #include "server/service/core/project_directory.h"
 #include "server/service/service.h"
 #include "shared/archive/bundle_archive.h"
+#include "shared/base/limits.h"
 #include "shared/bundle/bundle.h"
 #include "shared/bundle/project_keys.h"
 #include "shared/crypto/keys.h"
@@ -311,6 +312,20 @@ class Life {
     }
   }
 
+  // A result alone, of a host that still holds all it has.
+  void deliver() {
+    protocol::WorkRequest request;
+    request.commits = {commit()};
+    for (const auto& [unit, range] : units_) {
+      if (request.units.size() == static_cast<std::size_t>(limits::units_per_host_max)) break;
+      protocol::UnitReport report;
+      report.unit = unit;
+      report.finished = range.begin;
+      request.units.push_back(report);
+    }
+    (void)post("/v1/work", protocol::encode(request), host());
+  }
+
   void heartbeat() {
     protocol::HeartbeatRequest request;
     for (int count = dice_.below(3); count > 0; --count) request.units.push_back(report());
@@ -346,7 +361,6 @@ class Life {
   void anything() {
     static const char* paths[] = {"/v1/work",
                                   "/v1/heartbeat",
-                                  "/v1/commit",
                                   "/v1/failure",
                                   "/v1/enrol",
                                   "/v1/admin/problems",
@@ -357,7 +371,7 @@ class Life {
                                   "/v1/admin/codes",
                                   "/v1/admin/tokens",
                                   "/v1/admin/codes/default/withdraw"};
-    const std::string path = paths[dice_.below(13)];
+    const std::string path = paths[dice_.below(12)];
     const std::string token = path.starts_with("/v1/admin") ? made_.admin_token : host();
     (void)post(path, std::string(dice_.take(static_cast<std::size_t>(dice_.below(256)))), token);
   }
@@ -374,7 +388,7 @@ class Life {
       case 4:
       case 5:
       case 6:
-        return (void)post("/v1/commit", protocol::encode(commit()), host());
+        return deliver();
       case 7:
         return heartbeat();
       case 8: {

@@ -363,10 +363,12 @@ void Play::take_answer(Machine& machine, const protocol::Acknowledgement& answer
 void Play::send_again(Machine& machine) {
   if (machine.settled.empty()) return;
   const auto& [delivery, said] = machine.settled[random_.below(machine.settled.size())];
-  const auto statement = wait<protocol::SignedStatement>([&, request = delivery.request](auto done) {
-    server_.service().commits().commit(machine.id, request, std::move(done));
-  });
-  const auto answer = must(protocol::decode<protocol::Acknowledgement>(must(statement).payload));
+  auto request = request_of(machine);
+  request.slots.clear();
+  request.commits = {delivery.request};
+  const auto reply = must(wait<protocol::WorkReply>(
+      [&](auto done) { server_.service().work().work(machine.id, request, std::move(done)); }));
+  const auto answer = must(protocol::decode<protocol::Acknowledgement>(reply.acknowledgements.at(0).payload));
   require(text_of(answer) == said,
           "a commit that came twice was answered \"" + said + "\", then \"" + text_of(answer) + "\"");
   ++counts_["commits repeated"];

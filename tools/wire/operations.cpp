@@ -71,8 +71,6 @@ void add_host_operations(const Json& json, std::vector<Operation>& to) {
        "Takes small results; replies with orders and new units: one round trip a cycle"},
       {"POST", "/v1/heartbeat", Who::host, json.of<HeartbeatRequest>(), json.of<HeartbeatReply>(),
        "Progress of the host's units; replies with orders for them"},
-      {"POST", "/v1/commit", Who::host, json.of<CommitRequest>(), json.statement<Acknowledgement>(),
-       "A finished prefix of a unit; the signed acknowledgement follows once it is durable"},
       {"POST", "/v1/failure", Who::host, json.of<FailureReport>(), nothing,
        "A kernel failed; the host returns the unit"},
       {"POST", "/v1/leave", Who::host, nothing, nothing, "The host leaves the project for good"},
@@ -314,6 +312,7 @@ std::vector<Operation> operations(Catalog& catalog) {
   catalog.add<ApplicationStatement>();
   catalog.add<GrantContext>();
   catalog.add<Grant>();
+  catalog.add<Acknowledgement>();
   catalog.add<RelayGrant>();
   catalog.add<Delivery>();
   catalog.add<Enrolment>();

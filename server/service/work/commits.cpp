@@ -6,56 +6,13 @@
 #include "server/service/core/waiting.h"
 #include "shared/base/limits.h"
 #include "shared/crypto/relay_chain.h"
-#include "shared/crypto/statements.h"
-#include "shared/protocol/codec.h"
 
 namespace gleaner::service {
 namespace {
 
 constexpr Duration room_believed_for = std::chrono::seconds{1};  // of small results, some megabytes
 
-Status apply_one(Transaction& tx, HostId host, const std::vector<PreparedCommit>& commits,
-                 Result<protocol::Acknowledgement>& answer) {
-  std::vector<protocol::Acknowledgement> answers;
-  TRY(apply_commits(tx, host, commits, answers));
-  answer = std::move(answers.front());
-  return {};
-}
-
 }  // namespace
-
-void Commits::commit(HostId host, protocol::CommitRequest request, Done<protocol::SignedStatement> done) {
-  if (kernel_.parent() != nullptr)
-    return done(Error{ErrorKind::invalid, "a relay takes results with requests for work (POST /v1/work)"});
-  std::vector<protocol::CommitRequest> requests;
-  requests.push_back(std::move(request));
-  prepare(host, std::move(requests), [this, host, done](Result<std::vector<PreparedCommit>> prepared) {
-    if (!prepared.ok()) return done(prepared.error());
-    kernel_.decide<protocol::Acknowledgement>(
-        [host, commits = std::move(*prepared)](Transaction& tx, Result<protocol::Acknowledgement>& answer) {
-          return apply_one(tx, host, commits, answer);
-        },
-        [this, done](const Result<protocol::Acknowledgement>& answer) { sign(answer, done); });
-  });
-}
-
-void Commits::commit_checked(HostId host, PreparedCommit checked, Done<protocol::SignedStatement> done) {
-  if (const Status room = has_room(); !room.ok()) return done(room.error());
-  kernel_.decide<protocol::Acknowledgement>(
-      [host, checked = std::move(checked)](Transaction& tx,
-                                           Result<protocol::Acknowledgement>& answer) -> Status {
-        Result<std::vector<PreparedCommit>> commits{std::vector<PreparedCommit>{}};
-        TRY(take_checked(tx, host, {checked}, commits));
-        if (!commits.ok()) {
-          answer = commits.error();
-          return {};
-        }
-        return apply_one(tx, host, *commits, answer);
-      },
-      [this, done = std::move(done)](const Result<protocol::Acknowledgement>& answer) {
-        sign(answer, done);
-      });
-}
 
 void Commits::place(HostId host, UnitId unit, Done<CheckingPlace> done) {
   kernel_.decide<CheckingPlace>(
@@ -63,13 +20,6 @@ void Commits::place(HostId host, UnitId unit, Done<CheckingPlace> done) {
         return find_checking_place(tx, host, unit, place);
       },
       std::move(done));
-}
-
-void Commits::sign(const Result<protocol::Acknowledgement>& answer,
-                   const Done<protocol::SignedStatement>& done) const {
-  if (!answer.ok()) return done(answer.error());
-  done(crypto::sign_statement(protocol::StatementType::acknowledgement, protocol::encode(*answer),
-                              secrets_.work_key));
 }
 
 Status Commits::has_room() {

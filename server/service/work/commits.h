@@ -27,9 +27,6 @@ class Commits {
             [&kernel](std::function<void()> job) { kernel.on_pool(std::move(job)); },
             [this](ProblemId problem, const std::string& why) { say_it_waits(problem, why); }) {}
 
-  void commit(HostId host, protocol::CommitRequest request, Done<protocol::SignedStatement> done);
-  // One whose first two steps a front end has taken (take_checked).
-  void commit_checked(HostId host, PreparedCommit checked, Done<protocol::SignedStatement> done);
   // For a front end that is to check results of the unit.
   void place(HostId host, UnitId unit, Done<CheckingPlace> done);
   // unavailable: the disk is nearly full. Asked at most once a second: it is a system call.
@@ -51,8 +48,6 @@ class Commits {
   void check(HostId host, CommitPlace place, Prepared then);
   // The same, where it may wait for an object store on threads that others do not need.
   void check_aside(HostId host, CommitPlace place, Prepared then);
-  void sign(const Result<protocol::Acknowledgement>& answer,
-            const Done<protocol::SignedStatement>& done) const;
   void say_it_waits(ProblemId problem, const std::string& why);
   [[nodiscard]] Status room_now() const;
   [[nodiscard]] Result<PreparedCommit> keep(HostId host, PreparedCommit prepared, const Bytes& bytes);

@@ -63,9 +63,10 @@ TEST_CASE("A signed refusal lets the result go; an unsigned one does not") {
   }
   SECTION("unsigned") {
     bool refuse = true;
+    const int status = GENERATE(400, 404, 410);
     world.server.before = [&](const io::HttpRequest& request) -> std::optional<Result<io::HttpReply>> {
       const bool with_commit = request.body.find("\"digest\"") != std::string::npos;
-      if (refuse && with_commit) return problem_reply(400, "I do not like it");
+      if (refuse && with_commit) return problem_reply(status, "I do not like it");
       return std::nullopt;
     };
     world.start();
@@ -87,6 +88,10 @@ TEST_CASE("Prefixes are committed as time goes by, each once") {
   REQUIRE(world.run_until([&] { return world.has_all({0, 100}) && world.nothing_in_hand(); }, 50ms));
   CHECK(world.server.commits.size() >= 3);
   for (const auto& commit : world.server.commits) CHECK(commit.last == (commit.range.end == 100));
+  // A server takes back what is not listed.
+  for (const auto& request : world.server.work)
+    for (const auto& commit : request.commits)
+      CHECK(std::ranges::count(request.units, commit.unit, &protocol::UnitReport::unit) == 1);
 }
 
 TEST_CASE("Large segments are uploaded in pieces that compress, and resume where the server is") {
@@ -204,8 +209,9 @@ TEST_CASE("After a kill at any position of the journal, nothing is lost and noth
   world.server.queue_unit({0, 6});
   world.server.before = [&](const io::HttpRequest& request) -> std::optional<Result<io::HttpReply>> {
     if (request.body.find("\"digest\"") == std::string::npos) return std::nullopt;
-    if (committed && request.url.ends_with("/v1/commit"))
-      (void)world.server.acknowledge(protocol::decode<protocol::CommitRequest>(request.body).value());
+    if (committed)
+      for (const auto& commit : protocol::decode<protocol::WorkRequest>(request.body).value().commits)
+        (void)world.server.acknowledge(commit);
     return Error{ErrorKind::unavailable, "the answer is lost"};
   };
   world.start();

@@ -319,15 +319,6 @@ Result<io::HttpReply> FakeServer::handle(const io::HttpRequest& request) {
     }
     return reply_with(protocol::encode(reply));
   }
-  if (path == "/v1/commit") {
-    if (holds) return problem_reply(503, "a relay acknowledges nothing");
-    const auto commit = protocol::decode<protocol::CommitRequest>(request.body).value();
-    std::optional<protocol::SignedStatement> given = crypto::sign_statement(
-        StatementType::acknowledgement, protocol::encode(acknowledge(commit)), work_key_);
-    if (on_acknowledgement) given = on_acknowledgement(*given);
-    if (!given) return problem_reply(503, "try later");
-    return reply_with(protocol::encode(*given));
-  }
   if (path == "/v1/failure") {
     failures.push_back(protocol::decode<protocol::FailureReport>(request.body).value());
     return reply_with(R"({"version":1})");

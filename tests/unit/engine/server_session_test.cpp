@@ -99,6 +99,20 @@ TEST_CASE("A heartbeat is due when the server said, and only with something to t
   CHECK(line.due(units) == Exchange::heartbeat);
 }
 
+TEST_CASE("A request for a unit is a heartbeat, too; one with results alone puts off none") {
+  Line line;
+  line.meet();
+  const Outgoing units{false, false, false, true, false};
+  auto request = line.work();
+  request.slots.clear();
+  line.session.send(request);
+  REQUIRE(line.answers().size() == 1);
+  CHECK(line.due(units) == Exchange::heartbeat);
+  line.session.send(line.work());
+  REQUIRE(line.answers().size() == 1);
+  CHECK(line.due(units) == Exchange::none);
+}
+
 TEST_CASE("A failed exchange is handed over, and silences the session for a while") {
   Line line;
   line.meet();

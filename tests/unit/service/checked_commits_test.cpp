@@ -67,10 +67,6 @@ TEST_CASE("one that was checked for another problem or stage is to be checked ag
     const auto answered = s.work(wrong);
     REQUIRE(!answered.ok());
     CHECK(answered.error().kind == ErrorKind::conflict);
-    const auto alone = World::wait<protocol::SignedStatement>(
-        [&](auto done) { s.world.service().commits().commit_checked(s.host.id, wrong, std::move(done)); });
-    REQUIRE(!alone.ok());
-    CHECK(alone.error().kind == ErrorKind::conflict);
   }
   CHECK(s.world.show(s.problem).accepted == 0);
 }

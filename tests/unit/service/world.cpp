@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "server/service/core/load_model.h"
+#include "server/service/work/accept.h"
 #include "shared/archive/bundle_archive.h"
 #include "shared/bundle/bundle.h"
 #include "shared/bundle/project_keys.h"
@@ -273,10 +274,19 @@ std::vector<protocol::Grant> World::grants(HostId host, int slots) {
 }
 
 Result<protocol::Acknowledgement> World::commit(HostId host, const protocol::CommitRequest& request) {
-  const auto statement = wait<protocol::SignedStatement>(
-      [&](auto done) { service_->commits().commit(host, request, std::move(done)); });
-  if (!statement.ok()) return statement.error();
-  return protocol::decode<protocol::Acknowledgement>(statement->payload);
+  const auto prepared = wait<std::vector<PreparedCommit>>(
+      [&](auto done) { service_->commits().prepare(host, {request}, std::move(done)); });
+  if (!prepared.ok()) return prepared.error();
+  return wait<protocol::Acknowledgement>([&](auto done) {
+    service_->kernel().decide<protocol::Acknowledgement>(
+        [&](Transaction& tx, Result<protocol::Acknowledgement>& answer) -> Status {
+          std::vector<protocol::Acknowledgement> answers;
+          TRY(apply_commits(tx, host, *prepared, answers));
+          answer = answers.at(0);
+          return {};
+        },
+        std::move(done));
+  });
 }
 
 protocol::CommitRequest World::results(UnitId unit, Range range, bool last,

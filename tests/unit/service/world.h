@@ -142,6 +142,7 @@ class World {
   [[nodiscard]] protocol::WorkRequest work_request(int slots = 1) const;
   // The grants of a request that must bring some.
   [[nodiscard]] std::vector<protocol::Grant> grants(HostId host, int slots = 1);
+  // What a request for work does with a result, and nothing else: what the host holds is not looked at.
   [[nodiscard]] Result<protocol::Acknowledgement> commit(HostId host, const protocol::CommitRequest& request);
   // "item-N" for each, or what `item` says.
   [[nodiscard]] static protocol::CommitRequest results(
