@@ -131,6 +131,8 @@ struct Input {
   std::string digest;
   std::int64_t bytes = 0;
   std::optional<Range> range;
+
+  friend bool operator==(const Input&, const Input&) = default;
 };
 
 // A unit's first item as another host left it: the kernel goes on from there.

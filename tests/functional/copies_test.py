@@ -262,6 +262,66 @@ class Copies(unittest.TestCase):
             self.assertEqual(grid.problem(identity)["accepted"], sum(g["range"]["end"] - g["range"]["begin"] for g, _ in held))
             self.assertIs(grid.processes["server"].poll(), None)
 
+    def test_a_grant_that_is_brought_along_changes_no_number(self):
+        with Grid(SETTINGS) as grid:
+            grid.start_server()
+            grid.add_application(SQUARES)
+            grid.add_problem("squares", "p", count=2000)
+            host = FakeHost(grid, "one")
+            for number in range(1, 6):
+                reply = host.work()[1]
+                grant, statement = reply["decoded"][0], reply["grants"][0]
+                self.assertEqual(grant["unit"], number)
+                begin, end = grant["range"]["begin"], grant["range"]["end"]
+                status, answer = host.commit(grant["unit"], begin, [str(i * i).encode() for i in range(begin, end)],
+                                             given={"grant": statement, "lease": {"statements": []}})
+                self.assertEqual((status, answer["status"]), (200, "accepted"), answer)
+                host.units.clear()
+
+    def test_results_of_a_lost_problem_are_no_other_problems(self):
+        """After a restore a new problem has the number of one that was lost."""
+        with Grid(SETTINGS) as grid:
+            grid.start_server()
+            grid.add_application(SQUARES)
+            host = FakeHost(grid, "one")
+            backup = grid.directory / "backup"
+            grid.run("gleaner-server", "backup", grid.project, backup)
+            lost = grid.add_problem("squares", "lost", count=3000)
+            reply = host.work()[1]
+            grant, statement = reply["decoded"][0], reply["grants"][0]
+            self.put_back(grid, backup)
+            new = grid.add_problem("squares", "new", count=3, first=100)
+            self.assertEqual(new, lost)
+            begin, end = grant["range"]["begin"], grant["range"]["end"]
+            status, answer = host.commit(grant["unit"], begin, [str(i * i).encode() for i in range(begin, end)],
+                                         given={"grant": statement, "lease": {"statements": []}})
+            self.assertEqual((status, answer["status"]), (200, "refused"), answer)
+            self.assertIn("another problem, which was lost", answer["reason"])
+            self.assertEqual(grid.problem(new)["accepted"], 0)
+
+    def test_what_a_lost_server_gave_is_no_second_opinion(self):
+        with Grid(SETTINGS) as grid:
+            grid.start_server()
+            grid.add_application(SQUARES)
+            identity = grid.add_problem("squares", "p", count=2000)
+            one = FakeHost(grid, "one")
+            backup = grid.directory / "backup"
+            grid.run("gleaner-server", "backup", grid.project, backup)
+            reply = one.work()[1]
+            grant, statement = reply["decoded"][0], reply["grants"][0]
+            self.put_back(grid, backup)
+            honest = FakeHost(grid, "honest")
+            other = honest.work()[1]["decoded"][0]
+            begin = other["range"]["begin"]
+            self.assertEqual(begin, grant["range"]["begin"])
+            self.assertEqual(honest.commit(other["unit"], begin, [str(begin * begin).encode()], last=False)[1]["status"], "accepted")
+            end = grant["range"]["end"]
+            status, answer = one.commit(grant["unit"], begin, [b"666"] * (end - begin),
+                                        given={"grant": statement, "lease": {"statements": []}})
+            self.assertEqual((status, answer["status"], answer["items_accepted"]), (200, "duplicate", 0), answer)
+            self.assertEqual(grid.problem(identity)["accepted"], 1)
+            self.assertIs(grid.processes["server"].poll(), None)
+
     def test_a_restored_server_takes_back_relays_that_it_does_not_know(self):
         """The relay and its host joined after the backup, and so did a host that may get the relay's number now."""
         with Tree() as grid:

@@ -75,8 +75,8 @@ Status put_out(Transaction& tx, const protocol::Ban& ban) {
     const bool meant =
         ban.kind == BanKind::key ? to_hex(host.row.public_key) == ban.subject : host.row.code == ban.subject;
     if (!meant) continue;
-    host.row.state_reason = "banned by the administrator";
-    TRY(end_host(tx, host, protocol::HostState::left, "the administrator banned the host"));
+    TRY(put_out_host(tx, host, protocol::HostState::left, "banned by the administrator",
+                     "the administrator banned the host"));
   }
   return {};
 }

@@ -38,9 +38,8 @@ protocol::CodeInfo describe(const Model& model, const storage::CodeRow& row, Tim
 Status put_out_hosts(Transaction& tx, const std::string& code) {
   for (auto& [id, host] : tx.model.hosts) {
     if (host.row.code != code || host.row.state != protocol::HostState::active) continue;
-    host.row.state_reason = "its enrolment code was withdrawn";
-    TRY(end_host(tx, host, protocol::HostState::left,
-                 "the administrator withdrew the host's enrolment code"));
+    TRY(put_out_host(tx, host, protocol::HostState::left, "its enrolment code was withdrawn",
+                     "the administrator withdrew the host's enrolment code"));
   }
   return {};
 }

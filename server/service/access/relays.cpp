@@ -55,6 +55,15 @@ Status check_place(const Model& model, const Host& relay, const Host* known) {
   return {};
 }
 
+// It shows no code of its own here. Who was put out is no more than the relay's other hosts, nor is who was
+// another relay's.
+bool keeps_code(const Model& model, const Host& known, const Host& relay) {
+  if (known.row.state != protocol::HostState::active) return false;
+  if (known.row.relay == relay.row.id) return true;
+  const auto code = model.codes.find(known.row.code);
+  return code == model.codes.end() || code->second.children == 0;
+}
+
 // As whom the host joins under the relay. forbidden, banned: why not.
 Result<storage::HostRow> admit_under(const Transaction& tx, const Host& relay, const Host* known,
                                      const protocol::EnrolRequest& request, const EnrolmentProof& proof) {
@@ -67,6 +76,8 @@ Result<storage::HostRow> admit_under(const Transaction& tx, const Host& relay, c
     if (const auto* ban = ban_of_code(model, known->row.code, tx.now); ban != nullptr) return banned(*ban);
     const bool same = known->row.relay == relay.row.id && known->row.proved_at == proof.asked_at;
     if (!same) TRY(check_newer(proof, known->row, tx.now));
+  } else if (code->second.withdrawn_at != Timestamp{}) {
+    return forbidden("the code of " + named(relay.row) + " was withdrawn: nobody new joins through it");
   } else if (hosts_of(model, code->second) > replaced_times * relay.row.children) {
     return forbidden(fmt::format("{} hosts have joined through {}: allow another relay",
                                  hosts_of(model, code->second), named(relay.row)));
@@ -78,9 +89,10 @@ Result<storage::HostRow> admit_under(const Transaction& tx, const Host& relay, c
     TRY_ASSIGN(const auto* const its,
                admit(model, request.secret, Joining::relay, request.host_key, known, tx.now));
     join_with(row, *its, request, known);
-  } else if (known == nullptr || known->row.state != protocol::HostState::active) {
-    // It shows no code of its own: who was put out is no more than the relay's other hosts.
-    join_with(row, code->second, request, known);
+  } else if (known == nullptr || !keeps_code(model, *known, relay)) {
+    const bool refuted = known != nullptr && known->row.code == code->second.name && !known->row.own;
+    join_with(row, code->second, request, nullptr);
+    if (refuted) row.own = false;
   }
   row.relay = relay.row.id;
   row.network = relay.row.network;

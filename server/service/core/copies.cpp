@@ -74,20 +74,23 @@ std::string copied_text(const Model& model, const Host& host, Timestamp now) {
 }
 
 std::vector<std::string> copy_warnings(const Model& model, Timestamp now) {
-  // Whoever joins can claim it: those that have delivered come first.
-  std::vector<std::string> proven, others;
+  // Whoever joins can claim it: the project's own come first, then those that have delivered.
+  std::vector<std::string> own, proven, others;
   for (const auto& [id, copies] : model.copied) {
     const auto host = model.hosts.find(id);
     if (host == model.hosts.end()) continue;
     if (std::string text = copied_text(model, host->second, now); !text.empty())
-      (is_proven(host->second.row) ? proven : others).push_back(named(host->second.row) + ": " + text);
+      (host->second.row.own          ? own
+       : is_proven(host->second.row) ? proven
+                                     : others)
+          .push_back(named(host->second.row) + ": " + text);
   }
-  proven.insert(proven.end(), others.begin(), others.end());
-  if (proven.size() <= limits::copied_hosts_told_max) return proven;
-  const std::size_t more = proven.size() - limits::copied_hosts_told_max;
-  proven.resize(limits::copied_hosts_told_max);
-  proven.push_back(fmt::format("{} more hosts are used by two computers each", more));
-  return proven;
+  for (const auto* const more : {&proven, &others}) own.insert(own.end(), more->begin(), more->end());
+  if (own.size() <= limits::copied_hosts_told_max) return own;
+  const std::size_t more = own.size() - limits::copied_hosts_told_max;
+  own.resize(limits::copied_hosts_told_max);
+  own.push_back(fmt::format("{} more hosts are used by two computers each", more));
+  return own;
 }
 
 }  // namespace gleaner::service

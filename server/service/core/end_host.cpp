@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "server/service/core/put_out.h"
 #include "server/service/core/stage_changes.h"
 
@@ -42,6 +44,13 @@ Status end_host(Transaction& tx, Host& host, protocol::HostState state, const st
   tx.effects.add(effect::RefuseToken{host.row.token_digest, host.row.state_reason});
   tx.effects.add(effect::Announce{});
   return {};
+}
+
+Status put_out_host(Transaction& tx, Host& host, protocol::HostState state, std::string state_reason,
+                    const std::string& reason) {
+  host.row.state_reason = std::move(state_reason);
+  TRY(note_put_out(tx, host.row.id));
+  return end_host(tx, host, state, reason);
 }
 
 }  // namespace gleaner::service

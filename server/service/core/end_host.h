@@ -13,6 +13,9 @@ namespace gleaner::service {
 // too: each may join again, directly or through another relay.
 [[nodiscard]] Status end_host(Transaction& tx, Host& host, protocol::HostState state,
                               const std::string& reason);
+// The administrator ends it, for `state_reason`: relays that it is under hear of it.
+[[nodiscard]] Status put_out_host(Transaction& tx, Host& host, protocol::HostState state,
+                                  std::string state_reason, const std::string& reason);
 // Those under it have left; `why`: "has left". It stays.
 [[nodiscard]] Status end_hosts_under(Transaction& tx, const Host& relay, const std::string& why);
 

@@ -84,9 +84,11 @@ void tell_project(Model& model, const storage::HostRow& row) {
   using Place = policy::HostFacts::Place;
   const auto code = model.codes.find(row.code);
   const bool given = code != model.codes.end() && code->second.hosts_max > 0;
+  const bool active = row.state == protocol::HostState::active;
   const Place there = row.relay == HostId{} ? Place::here : Place::under_relay;
-  model.project->put_host(row.id, {row.state == protocol::HostState::active ? there : Place::gone, row.own,
-                                   row.last_contact, given ? row.code : "", row.network});
+  // What a host that is gone had still in hand is a stranger's.
+  model.project->put_host(row.id, {active ? there : Place::gone, active && row.own, row.last_contact,
+                                   given ? row.code : "", row.network});
 }
 
 const Application* find_application(const Model& model, const std::string& text) {

@@ -107,11 +107,10 @@ void HostAdministration::revoke(HostId id, protocol::RevokeHost request, Done<pr
           return {};
         }
         Host& host = found->second;
-        host.row.state_reason =
-            std::string("revoked by the administrator") + (request.may_return ? "; may return" : "");
-        TRY(note_put_out(tx, id));
-        TRY(end_host(tx, host, request.may_return ? protocol::HostState::left : protocol::HostState::revoked,
-                     "the administrator revoked the host"));
+        TRY(put_out_host(
+            tx, host, request.may_return ? protocol::HostState::left : protocol::HostState::revoked,
+            std::string("revoked by the administrator") + (request.may_return ? "; may return" : ""),
+            "the administrator revoked the host"));
         tx.effects.info(fmt::format("host {} ({}) is {}", id.value, host.row.name, host.row.state_reason));
         info = describe(tx.model, host, tx.now);
         return {};

@@ -5,9 +5,11 @@
 #include <optional>
 #include <set>
 
+#include "server/service/core/ban_registry.h"
 #include "server/service/core/stage_changes.h"
 #include "server/service/core/tokens.h"
 #include "server/service/core/waiting.h"
+#include "server/service/work/dispatch.h"
 #include "server/service/work/reports.h"
 #include "server/service/work/reviews.h"
 #include "server/service/work/trust.h"
@@ -91,8 +93,11 @@ std::string read_computed(const Transaction& tx, HostId deliverer, const protoco
   if (host == tx.model.hosts.end()) return named + " is not one of this project's";
   // Who is refused is named, or its relay would bring it for ever.
   computed = Computed{delivery->host, delivery->unit, host->second.row.public_key, *request.delivery};
-  const bool revoked = host->second.row.state == protocol::HostState::revoked;
-  return revoked ? named + " is revoked: nothing of it is taken" : "";
+  if (host->second.row.state == protocol::HostState::revoked)
+    return named + " is revoked: nothing of it is taken";
+  const bool is_banned = ban_of_key(tx.model, host->second.row.public_key, tx.now) != nullptr ||
+                         ban_of_code(tx.model, host->second.row.code, tx.now) != nullptr;
+  return is_banned ? named + " is banned: nothing of it is taken" : "";
 }
 
 // A host brings what the project gave it under another number. Whether that is signed is still to be checked,
@@ -169,6 +174,12 @@ void adopt_place(const Transaction& tx, CommitPlace& place) {
     prepared.refusal = "the problem needs no more results of this stage";
     return;
   }
+  // Numbers of problems that were added after the backup are given again.
+  const auto grant = crypto::read_grant(prepared.given->unit.grant);
+  if (!grant.ok() || !is_grant_of(tx.model, found->second, *grant)) {
+    prepared.refusal = "it was given for another problem, which was lost when this server was restored";
+    return;
+  }
   place.item_bytes_max = found->second.manifest.item_bytes;
   place.manager = manager_setup(tx.model, found->second);
 }
@@ -194,7 +205,7 @@ Status end_refused(Transaction& tx, const Host& host, const protocol::CommitRequ
 }
 
 // A restored server has not handed out this unit, and will hand out no number near it: hosts hold others of
-// the same server. `reason`: why it is not adopted, as the number has become another host's meanwhile.
+// the same server. `reason`: why it is not adopted.
 Status adopt(Transaction& tx, Problem& problem, const policy::Unit& unit, std::string& reason) {
   TRY_ASSIGN(const auto known, tx.store.unit(unit.id));
   if (known && known->unit.host != unit.host) {
@@ -231,8 +242,14 @@ Status apply_commit(Transaction& tx, Host& deliverer, const PreparedCommit& prep
       (found == tx.model.problems.end() || !found->second.stage || found->second.row.stage != prepared.stage))
     acknowledgement.reason = "the problem needs no more results of this stage";
 
-  if (acknowledgement.reason.empty() && prepared.adopted)
+  if (acknowledgement.reason.empty() && prepared.adopted) {
+    // Nobody chooses of what he gives a second opinion.
+    if (found->second.stage->view().ledger().accepted().overlaps(request.range)) {
+      acknowledge(acknowledgement, 0);
+      return {};
+    }
     TRY(adopt(tx, found->second, *prepared.adopted, acknowledgement.reason));
+  }
   if (acknowledgement.reason.empty()) {
     Problem& problem = found->second;
     policy::Changes changes;
@@ -321,6 +338,7 @@ Result<CommitPlace> find_own_place(Transaction& tx, HostId host, protocol::Commi
     const auto found = tx.model.problems.find(open->second);
     const bool has_stage = found != tx.model.problems.end() && found->second.stage;
     const policy::Unit* unit = has_stage ? found->second.stage->view().unit(r.unit) : nullptr;
+    prepared.adopted.reset();  // it is known here
     const bool goes_on =
         !r.delivery && unit != nullptr && unit->host == host && unit->committed == r.range.begin;
     if (goes_on && !r.range.empty()) {

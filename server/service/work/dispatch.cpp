@@ -63,6 +63,16 @@ void say_context(const Transaction& tx, Problem& problem, const protocol::WorkRe
   if (!known && !told) outcome.contexts.push_back({outcome.grants.size() - 1, context});
 }
 
+std::vector<protocol::Input> inputs_of(const Problem& problem, Range range) {
+  std::vector<protocol::Input> all;
+  for (const auto* inputs : {&problem.row.inputs, &problem.stage_row.inputs}) {
+    if (inputs == &problem.row.inputs && problem.manifest.keeps_inputs) continue;
+    for (const auto& input : *inputs)
+      if (!input.range || input.range->overlaps(range)) all.push_back(input);
+  }
+  return all;
+}
+
 protocol::Grant make_grant(const Transaction& tx, const Problem& problem, const policy::Unit& unit) {
   protocol::Grant grant;
   grant.unit = unit.id;
@@ -71,11 +81,7 @@ protocol::Grant make_grant(const Transaction& tx, const Problem& problem, const 
   grant.problem_name = problem.row.name;
   grant.stage = problem.row.stage;
   grant.range = unit.range;
-  for (const auto* inputs : {&problem.row.inputs, &problem.stage_row.inputs}) {
-    if (inputs == &problem.row.inputs && problem.manifest.keeps_inputs) continue;
-    for (const auto& input : *inputs)
-      if (!input.range || input.range->overlaps(unit.range)) grant.inputs.push_back(input);
-  }
+  grant.inputs = inputs_of(problem, unit.range);
   if (const Bytes* saved = problem.saved.find(unit.range.begin); saved != nullptr && unit.begun_share > 0)
     grant.begun = protocol::BegunItem{unit.begun_share, *saved};
   grant.cost = problem.stage->view().ledger().costs().of(unit.range);
@@ -103,6 +109,15 @@ void start_plans(Transaction& tx) {
 }
 
 }  // namespace
+
+bool is_grant_of(const Model& model, Problem& problem, const protocol::Grant& grant) {
+  if (grant.problem != problem.row.id || grant.stage != problem.row.stage) return false;
+  if (grant.range.begin < 0 || grant.range.end > problem.stage_row.items) return false;
+  if (grant.inputs != inputs_of(problem, grant.range)) return false;
+  if (grant.context) return *grant.context == context_of(model, problem)->digest;
+  return grant.application.payload == model.applications.at(problem.row.application).row.statement.payload &&
+         grant.parameters == problem.row.parameters;
+}
 
 Status grant_unit(Transaction& tx, const protocol::WorkRequest& request, const policy::SlotGrant& granted,
                   WorkOutcome& outcome) {

@@ -13,6 +13,8 @@ namespace gleaner::service {
 // Origin::grant() of a project's server.
 [[nodiscard]] Status grant_unit(Transaction& tx, const protocol::WorkRequest& request,
                                 const policy::SlotGrant& granted, WorkOutcome& outcome);
+// Whether the grant is of this very problem and of items of its stage, by application, parameters and inputs.
+[[nodiscard]] bool is_grant_of(const Model& model, Problem& problem, const protocol::Grant& grant);
 // Once a second: accounts, and whether mapping strategies plan again.
 void tick_dispatch(Transaction& tx);
 void take_mapping(Transaction& tx, const policy::PlanJob& job, const policy::TaskPlan& plan, double seconds);

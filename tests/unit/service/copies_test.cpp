@@ -1,4 +1,5 @@
 // Two programs with one host's identity: which is told, what each may do meanwhile, who hears of it.
+#include "server/service/core/copies.h"
 #include "server/service/core/project_directory.h"
 #include "shared/crypto/statements.h"
 #include "shared/protocol/codec.h"
@@ -64,6 +65,30 @@ TEST_CASE("the later of two programs with one identity is told to part, and is n
   CHECK(std::count(text.begin(), text.end(), ',') == 1 + 7);  // one between the words
   world.clock().advance(std::chrono::hours{25});
   CHECK(status_of_server(world).warnings.empty());
+}
+
+TEST_CASE("however many claim to be copies, those of the project's own computers are told first") {
+  World world(Hosts::strangers);
+  const auto many = [&world](bool own, int count) {
+    HostId last;
+    for (int i = 0; i < count; ++i) {
+      last = world.add_host((own ? "own " : "stranger ") + std::to_string(i)).id;
+      (void)world.look<bool>([=](Transaction& tx) {
+        Host& host = tx.model.hosts.at(last);
+        host.row.own = own;
+        for (int time = 0; time < 3; ++time)
+          for (const std::int64_t id : {11, 22}) (void)hear_instance(tx, host, protocol::Instance{id, time});
+        return true;
+      });
+    }
+    return last;
+  };
+  (void)many(false, 150);
+  const HostId own = many(true, 1);
+  const auto warnings = status_of_server(world).warnings;
+  REQUIRE(warnings.size() == limits::copied_hosts_told_max + 1);
+  CHECK(says(warnings.front(), "host " + std::to_string(own.value) + " (own 0)"));
+  CHECK(says(warnings.back(), "51 more hosts"));
 }
 
 TEST_CASE("what one of two holds is not given back because the other one does not say it") {

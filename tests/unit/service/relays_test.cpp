@@ -2,6 +2,7 @@
 // nor anybody else can make up, keep or take back a host.
 #include "server/service/access/relays.h"
 
+#include "server/service/core/put_out.h"
 #include "server/service/work/trust.h"
 #include "tests/unit/service/relay_enrolment.h"
 
@@ -160,6 +161,67 @@ TEST_CASE("who was put out is, under a relay, no more than the relay's other hos
   }
 }
 
+TEST_CASE(
+    "a relay hears of each of its hosts that the administrator puts out, and none of them is believed") {
+  World world;
+  const Computer lab{"lab"}, pc{"pc"};
+  const auto code = must(
+      protocol::parse_join_code(must(allow(world, {.name = "lab", .children = 5, .own = false})).join_code));
+  const HostId relay = must(world.enrol(relay_request(world, lab, code.enrolment_secret))).host;
+  const HostId host = must(world.enrol(pc.request(world))).host;
+  world.clock().advance(std::chrono::seconds{1});
+  CHECK(add_child(world, pc, relay) == host);
+  CHECK(is_own(world, host));
+  const auto believed = [&] {
+    return world.look<bool>([host](Transaction& tx) { return tx.model.project->reputation().is_own(host); });
+  };
+  CHECK(believed());
+  const auto ban = [&](protocol::BanKind kind, const std::string& subject) {
+    (void)must(World::wait<protocol::Ban>([&](auto done) {
+      world.service().bans().add({kind, subject, "", 0}, "ann", "198.51.100.1", std::move(done));
+    }));
+  };
+  SECTION("its code is withdrawn") {
+    (void)must(World::wait<protocol::CodeInfo>(
+        [&](auto done) { world.service().codes().withdraw("default", {true}, std::move(done)); }));
+  }
+  SECTION("its code is banned") {
+    ban(protocol::BanKind::code, "default");
+  }
+  SECTION("its key is banned") {
+    ban(protocol::BanKind::key, to_hex(pc.key.public_key()));
+  }
+  SECTION("it is revoked") {
+    revoke(world, host, false);
+  }
+  CHECK(show(world, host).state != protocol::HostState::active);
+  CHECK(world.look<bool>([=](Transaction& tx) {
+    const auto out = put_out_under(tx.model, relay);
+    return out && *out == std::vector{host};
+  }));
+  CHECK(!believed());
+}
+
+TEST_CASE("hosts of an own relay are another relay's when they move there, and new ones end with its code") {
+  World world;
+  const Computer own{"own"}, lab{"lab"}, pc{"pc"};
+  const HostId from = add_relay(world, own, 5);  // whose hosts are believed
+  const auto code = must(
+      protocol::parse_join_code(must(allow(world, {.name = "lab", .children = 5, .own = false})).join_code));
+  const HostId to = must(world.enrol(relay_request(world, lab, code.enrolment_secret))).host;
+  const HostId host = add_child(world, pc, from);
+  CHECK(is_own(world, host));
+  world.clock().advance(std::chrono::seconds{1});
+  CHECK(add_child(world, pc, to) == host);
+  CHECK(!is_own(world, host));
+  CHECK(show(world, host).code == "lab");
+  (void)must(World::wait<protocol::CodeInfo>(
+      [&](auto done) { world.service().codes().withdraw("lab", {false}, std::move(done)); }));
+  CHECK(says(refusal(world, to, passed_on(world, Computer{"new"}, to)).message, "was withdrawn"));
+  world.clock().advance(std::chrono::seconds{1});
+  CHECK(add_child(world, pc, to) == host);
+}
+
 TEST_CASE("a host joins through a relay with its own word, and with nothing less") {
   World world;
   const Computer lab{"lab"}, b{"b"}, pc{"pc"}, other{"other"};
@@ -304,7 +366,7 @@ TEST_CASE("a relay has as many hosts under it as were allowed, those under relay
     must(World::wait_done([&](auto done) { world.service().relays().leave(relay, host, std::move(done)); }));
   };
   HostId last = add_child(world, b, relay);
-  for (int i = 0; i < 29; ++i) {
+  for (int i = 0; i < 28; ++i) {  // a, which came from the lower one, counts
     leave(last);
     last = add_child(world, Computer{"made up " + std::to_string(i)}, relay);
   }
