@@ -12,7 +12,9 @@ constexpr auto period = std::chrono::seconds{1};
 }  // namespace
 
 Events::Events(service::Views& views)
-    : views_(views), feed_(std::make_shared<Feed>(limits::followers_max)), thread_([this] { run(); }) {}
+    : views_(views),
+      feed_(std::make_shared<Feed>(limits::followers_max, limits::followers_of_one_max)),
+      thread_([this] { run(); }) {}
 
 Events::~Events() {
   stop();
@@ -27,9 +29,9 @@ void Events::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-Response Events::response() {
-  if (feed_->full())
-    return error_response({ErrorKind::unavailable, "too many people watch this server: close other pages"});
+Response Events::response(const std::string& who) {
+  if (feed_->full(who))
+    return error_response({ErrorKind::unavailable, "too many pages watch this server: close other pages"});
   {
     const std::lock_guard lock(mutex_);
     asked_ = true;
@@ -40,6 +42,7 @@ Response Events::response() {
   response.headers["Cache-Control"] = "no-store";
   response.headers["X-Accel-Buffering"] = "no";  // nginx: pass on what comes
   response.feed = feed_;
+  response.follower = who;
   return response;
 }
 

@@ -17,8 +17,8 @@ class Events {
   explicit Events(service::Views& views);
   ~Events();  // stop()
   void stop();
-  // The answer to who wants to follow. 503: too many do.
-  [[nodiscard]] Response response();
+  // The answer to the administrator who wants to follow. 503: too many do, or he does it too often.
+  [[nodiscard]] Response response(const std::string& who);
 
  private:
   void run();

@@ -1,14 +1,26 @@
 #include "server/http/feed.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace gleaner::http {
 
-std::optional<std::uint64_t> Feed::follow(Follower follower) {
+bool Feed::is_full(const std::string& who) const {
+  const auto own = std::count_if(followers_.begin(), followers_.end(),
+                                 [&](const auto& entry) { return entry.second.who == who; });
+  return followers_.size() >= followers_max_ || static_cast<std::size_t>(own) >= of_one_max_;
+}
+
+bool Feed::full(const std::string& who) const {
   const std::lock_guard lock(mutex_);
-  if (followers_.size() >= followers_max_) return std::nullopt;
+  return is_full(who);
+}
+
+std::optional<std::uint64_t> Feed::follow(Follower follower, const std::string& who) {
+  const std::lock_guard lock(mutex_);
+  if (is_full(who)) return std::nullopt;
   if (present_) follower(present_);
-  followers_.emplace(++last_, std::move(follower));
+  followers_.emplace(++last_, Following{who, std::move(follower)});
   return last_;
 }
 
@@ -22,7 +34,7 @@ void Feed::publish(Piece piece) {
   const std::lock_guard lock(mutex_);
   if (followers_.empty()) return;
   present_ = std::move(piece);
-  for (const auto& [number, follower] : followers_) follower(present_);
+  for (const auto& [number, follower] : followers_) follower.tell(present_);
 }
 
 std::size_t Feed::followers() const {

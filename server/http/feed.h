@@ -18,21 +18,29 @@ class Feed {
   using Follower =
       std::function<void(Piece)>;  // on the publisher's thread; must not block, nor call the feed
 
-  explicit Feed(std::size_t followers_max) : followers_max_(followers_max) {}
+  // `of_one_max`: of followers with one name, so that nobody shuts the others out.
+  explicit Feed(std::size_t followers_max, std::size_t of_one_max = static_cast<std::size_t>(-1))
+      : followers_max_(followers_max), of_one_max_(of_one_max) {}
 
   // The follower is told the present piece at once, if there is one. Nothing: there are too many already.
-  [[nodiscard]] std::optional<std::uint64_t> follow(Follower follower);
+  [[nodiscard]] std::optional<std::uint64_t> follow(Follower follower, const std::string& who = {});
   void leave(std::uint64_t follower);
   void publish(Piece piece);
   [[nodiscard]] std::size_t followers() const;
-  [[nodiscard]] bool full() const { return followers() >= followers_max_; }
+  [[nodiscard]] bool full(const std::string& who = {}) const;
 
  private:
-  const std::size_t followers_max_;
+  struct Following {
+    std::string who;
+    Follower tell;
+  };
+  [[nodiscard]] bool is_full(const std::string& who) const;  // under the mutex
+
+  const std::size_t followers_max_, of_one_max_;
   mutable std::mutex mutex_;
   std::uint64_t last_ = 0;
   Piece present_;
-  std::map<std::uint64_t, Follower> followers_;
+  std::map<std::uint64_t, Following> followers_;
 };
 
 }  // namespace gleaner::http

@@ -131,7 +131,7 @@ void Router::look_operation(const AdminCall& call) {
   const std::string& kind = call.pieces[2];
   service::Views& views = service_.views();
   if (!call.is("GET", 3)) return call.unknown();
-  if (kind == "events") return call.reply(events_.response());
+  if (kind == "events") return call.reply(events_.response(call.actor.name));
   if (kind == "history") return call.reply(json_response(protocol::encode(views.history())));
   if (kind == "days") return views.days(answer<std::vector<protocol::DayInfo>>(call.reply));
   if (kind == "errors") return views.errors(answer<std::vector<protocol::ErrorGroup>>(call.reply));

@@ -52,6 +52,7 @@ struct Response {
   std::optional<FilePart> file;
   // Instead of body: what is published from now on, for at most ServerTimeouts::follow.
   std::shared_ptr<Feed> feed = nullptr;
+  std::string follower = {};  // who follows it
   // Then the connection's next request is read: who is told to come later, and asks at once, takes nothing
   // from the others.
   Duration rest{};

@@ -58,7 +58,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   Task<bool> read_body(RequestParser& parser);
   Task<bool> send(Response response, bool head_only, bool keep);
   Task<bool> send_file(class FileStream& stream, std::int64_t* moved);
-  Task<bool> send_feed(const std::shared_ptr<Feed>& feed, bool chunked);
+  Task<bool> send_feed(const std::shared_ptr<Feed>& feed, const std::string& follower, bool chunked);
   Task<void> next_piece(SteadyTime until);
   void offer(std::uint64_t request_number, Feed::Piece piece);
   Task<bool> refuse(Response response);

@@ -207,6 +207,7 @@ Connection::Task<bool> Connection::send(Response response, bool head_only, bool 
   }
   const auto after = keep ? AfterResponse::keep_connection : AfterResponse::close_connection;
   const std::shared_ptr<Feed> feed = response.feed;
+  const std::string follower = response.follower;
   const std::int64_t content_bytes = feed     ? (keep ? content_in_chunks : content_until_close)
                                      : stream ? response.file->bytes
                                               : static_cast<std::int64_t>(response.body.size());
@@ -224,7 +225,7 @@ Connection::Task<bool> Connection::send(Response response, bool head_only, bool 
   bool sent = failpoint("answer-send").ok();
   if (sent) sent = co_await write(first);
   if (sent && content && stream) sent = co_await send_file(*stream, response.file->moved.get());
-  if (sent && content && feed) sent = co_await send_feed(feed, keep);
+  if (sent && content && feed) sent = co_await send_feed(feed, follower, keep);
   if (sent && content && !feed && !stream && !joined) sent = co_await write(response.body);
   if (sent) (void)failpoint("answer-sent");
   if (!sent) close_now();  // without good-bye
@@ -263,12 +264,15 @@ Connection::Task<void> Connection::next_piece(SteadyTime until) {
   }
 }
 
-Connection::Task<bool> Connection::send_feed(const std::shared_ptr<Feed>& feed, bool chunked) {
+Connection::Task<bool> Connection::send_feed(const std::shared_ptr<Feed>& feed, const std::string& who,
+                                             bool chunked) {
   const SteadyTime until = system_clock().steady() + core_->options.timeouts.follow;
   piece_.reset();
-  const auto follower = feed->follow([weak = weak_from_this(), number = request_number_](Feed::Piece piece) {
-    if (const auto self = weak.lock()) self->offer(number, std::move(piece));
-  });
+  const auto follower = feed->follow(
+      [weak = weak_from_this(), number = request_number_](Feed::Piece piece) {
+        if (const auto self = weak.lock()) self->offer(number, std::move(piece));
+      },
+      who);
   bool sent = follower.has_value();
   while (sent) {
     enter(Phase::sending, core_->options.timeouts.follow + core_->options.timeouts.transfer);

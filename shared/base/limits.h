@@ -49,6 +49,7 @@ inline constexpr int text_length_max = 1024;        // titles, tokens, join code
 inline constexpr int follow_seconds_max =
     60;                                    // one answer of events; then the right to them is looked at anew
 inline constexpr int followers_max = 500;  // each holds a connection of connections_max
+inline constexpr int followers_of_one_max = 100;           // of one token
 inline constexpr int console_links_max = 100;              // that nobody has used yet; the oldest goes
 inline constexpr int console_sessions_max = 1000;          // the one unused for longest ends
 inline constexpr int console_links_of_one_max = 10;        // of one token: its own oldest goes

@@ -99,6 +99,20 @@ TEST_CASE("a stop ends what follows at once, and who goes away is forgotten") {
   CHECK(std::chrono::steady_clock::now() - before < std::chrono::seconds{10});
 }
 
+TEST_CASE("followers of one name shut out nobody else") {
+  Feed feed(4, 2);
+  const auto follow = [&](const char* who) { return feed.follow([](const Feed::Piece&) {}, who); };
+  const auto first = follow("vera");
+  REQUIRE(first);
+  REQUIRE(follow("vera"));
+  CHECK(feed.full("vera"));
+  CHECK_FALSE(follow("vera"));
+  CHECK_FALSE(feed.full("ann"));
+  REQUIRE(follow("ann"));
+  feed.leave(*first);
+  REQUIRE(follow("vera"));
+}
+
 TEST_CASE("a feed takes no more followers than allowed, and tells a new one the present piece") {
   Feed feed(1);
   std::vector<std::string> told;
