@@ -209,9 +209,10 @@ TEST_CASE("After a kill at any position of the journal, nothing is lost and noth
   world.server.queue_unit({0, 6});
   world.server.before = [&](const io::HttpRequest& request) -> std::optional<Result<io::HttpReply>> {
     if (request.body.find("\"digest\"") == std::string::npos) return std::nullopt;
-    if (committed)
-      for (const auto& commit : protocol::decode<protocol::WorkRequest>(request.body).value().commits)
-        (void)world.server.acknowledge(commit);
+    if (committed) {
+      const auto asked = protocol::decode<protocol::WorkRequest>(request.body);
+      for (const auto& commit : asked->commits) (void)world.server.acknowledge(commit);
+    }
     return Error{ErrorKind::unavailable, "the answer is lost"};
   };
   world.start();
