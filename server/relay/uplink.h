@@ -1,5 +1,5 @@
 // What goes up from a relay and comes down to it: a thread that carries the service's one message to the
-// parent (service/work/upstream_message.h), with the bytes of small results, looks up what a relay must know
+// parent (leases/upstream_message.h), with the bytes of small results, looks up what a relay must know
 // of a stage, and brings the answer back. Everything that is decided is decided by operations of the service.
 #pragma once
 
