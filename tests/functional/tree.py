@@ -17,6 +17,10 @@ def code_via(code, port):
     return code_at(code, f"127.0.0.1:{port}")
 
 
+def active(grid):
+    return [host for host in grid.admin_json("host", "list")["items"] if host["state"] == "active"]
+
+
 class Tree(Grid):
     """`links`: by the name of the relay below. A relay's log and process have its name."""
 
