@@ -12,8 +12,8 @@ namespace gleaner::platform {
 // empty: nothing to do. io if the system refuses.
 [[nodiscard]] Result<std::string> become_owner_of(const io::Path& state);
 
-// For a program that the superuser starts as it is. invalid: `state` is another user's; how that one starts
-// it.
+// For a program that does not change its user. invalid: the superuser runs it and `state` belongs to another
+// user; the message says how that user runs it.
 [[nodiscard]] Status check_owner(const io::Path& state);
 
 }  // namespace gleaner::platform

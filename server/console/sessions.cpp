@@ -18,8 +18,8 @@ Error used_link() {
           "this link was used already, or is too old: `gleaner-admin console` makes another"};
 }
 
-// Room for one more of `admin`: where that has as many as one may, or all have as many as all may, the oldest
-// of those goes, by `time`.
+// Makes room for one more of `admin`: if that administrator is at the limit for one, its oldest goes; if all
+// together are at theirs, the oldest of all.
 template <typename Map, typename AdminOf, typename TimeOf>
 void make_room(Map& all, const std::string& admin, std::size_t of_one_max, std::size_t max, AdminOf admin_of,
                TimeOf time_of) {

@@ -36,13 +36,13 @@ class Uplink {
   void stop();
 
  private:
-  // How long nothing is to be said: `least`, and until `most` unless something happens here.
+  // How long the uplink rests: at least `least`, and at most `most` if nothing stirs it.
   struct Pause {
     Duration least{0}, most{0};
   };
   void run();
   [[nodiscard]] Pause speak();
-  // Any thread: something happened that may give it something to say.
+  // Any thread. An operation or an uploaded result may need a message.
   void stir();
   // The parent does not know this relay, as it said with `error`.
   [[nodiscard]] Status take_unknown(const Error& error);

@@ -5,7 +5,8 @@
 
 namespace gleaner::service {
 
-// At most, of a host: half of transport::control_timeout. A relay that is told to stop waits for its answer.
+// The longest wait of a host is half of transport::control_timeout. That of a relay is shorter, since a relay
+// that stops waits for the answer.
 inline constexpr Duration longest_wait = std::chrono::seconds{15},
                           longest_wait_of_relay = std::chrono::seconds{5};
 

@@ -54,14 +54,16 @@ Status forget_file(Transaction& tx, const std::string& name, const std::string& 
 }
 
 Error name_taken(const storage::CodeRow& code) {
-  const std::string kind = code.children > 0 ? "relay" : "enrolment code";
+  const char* const kind = code.children > 0 ? "relay" : "code";
   if (code.withdrawn_at != Timestamp{})
     return {ErrorKind::conflict,
-            "there was " + std::string(code.children > 0 ? "a " : "an ") + kind + " of this name, " +
-                code.name + ", which is withdrawn; hosts are known by it still: choose another name"};
-  return {ErrorKind::conflict, "there is " + std::string(code.children > 0 ? "a " : "an ") + kind + " " +
-                                   code.name + " already: `gleaner-admin code rotate " + code.name +
-                                   "` gives it a new secret, or choose another name"};
+            fmt::format("the {} {} was withdrawn, and its hosts still carry its name: choose "
+                        "another name",
+                        kind, code.name)};
+  return {ErrorKind::conflict,
+          fmt::format("the {0} {1} exists already: choose another name, or `gleaner-admin code "
+                      "rotate {1}` gives it a new secret",
+                      kind, code.name)};
 }
 
 }  // namespace

@@ -55,8 +55,8 @@ Status check_place(const Model& model, const Host& relay, const Host* known) {
   return {};
 }
 
-// It shows no code of its own here. Who was put out is no more than the relay's other hosts, nor is who was
-// another relay's.
+// A host that joins under a relay shows no code of its own. It keeps what its code made it only while it is
+// active, and only if that code was not another relay's.
 bool keeps_code(const Model& model, const Host& known, const Host& relay) {
   if (known.row.state != protocol::HostState::active) return false;
   if (known.row.relay == relay.row.id) return true;

@@ -1,6 +1,6 @@
-// Where the items come from that a server hands out: a project's server plans them itself
-// (service/work/own_items.h), a relay leases them from its parent (server/relay/leases). A part of the model,
-// read with it; nobody else asks which of the two it is. Writer thread; errors are the store's.
+// The source of a server's items. A project's server plans them itself (service/work/own_items.h); a relay
+// leases them from its parent (server/relay/leases). It is a part of the model. No other code asks which of
+// the two a server is. Writer thread; errors are the store's.
 #pragma once
 
 #include <memory>
@@ -29,13 +29,13 @@ class Origin {
  public:
   virtual ~Origin() = default;
 
-  // What it has beside the rest of the model, which is read.
+  // Reads its own state from the store. The rest of the model has been read.
   [[nodiscard]] virtual Status load(storage::Store& store, Model& model, Timestamp now) = 0;
-  // Whether problems and their stages are planned, begun and ended here; else somebody above says when.
+  // True: this server plans, begins and ends stages. False: its parent says when.
   [[nodiscard]] virtual bool plans() const = 0;
   // The problem is deleted.
   virtual void forget(ProblemId problem) = 0;
-  // Problems that are over as far as can be seen here without a word from above: from model and store.
+  // Deletes problems, from model and store, that the parent has let go silently, and returns them.
   [[nodiscard]] virtual Result<std::vector<ProblemId>> drop_quiet(Transaction& tx) = 0;
 
   // ---- Results
@@ -46,36 +46,37 @@ class Origin {
   [[nodiscard]] virtual Status take_results(Transaction& tx, HostId host,
                                             const std::vector<PreparedCommit>& commits,
                                             WorkOutcome& outcome) = 0;
-  // What was said to earlier results of `host`, and of those under it, and is to be told: `most` of them.
+  // Acknowledgements of earlier results that `host`, or a host under it, has not received: `most` of them.
   [[nodiscard]] virtual std::vector<protocol::SignedStatement> answers(Transaction& tx, HostId host,
                                                                        std::size_t most) = 0;
-  // unavailable: no more of them is taken just now.
+  // unavailable: it takes no further results now.
   [[nodiscard]] virtual Status has_room(const Settings& settings) const = 0;
 
   // ---- Work
-  // `host` offers this.
+  // The request says what `host` offers.
   virtual void note_offer(HostId host, const protocol::WorkRequest& request, Timestamp now) = 0;
-  // It has measured itself anew.
+  // The host has sent new measurements.
   virtual void note_measured(HostId host) = 0;
-  // A slot is idle, and nothing was there for it.
+  // An idle slot got no unit.
   virtual void note_missed() = 0;
   // Problems that may get more items than there are.
   [[nodiscard]] virtual std::vector<ProblemId> awaited() const = 0;
-  // The unit as it is granted, into the outcome.
+  // Adds the grant of the unit to the outcome.
   [[nodiscard]] virtual Status grant(Transaction& tx, const protocol::WorkRequest& request,
                                      const policy::SlotGrant& granted, WorkOutcome& outcome) = 0;
-  // Why there may be nothing that hosts could get. Empty: no particular reason.
+  // Why hosts may get no work now. Empty: for no special reason.
   [[nodiscard]] virtual std::string why_nothing() const = 0;
-  // How long an idle host that got nothing waits for its answer. 0: not at all.
+  // How long the server holds the answer to an idle host that got nothing. 0: it answers at once.
   [[nodiscard]] virtual Duration wait_of(const Transaction& tx, const Host& host,
                                          const protocol::WorkRequest& request,
                                          const WorkOutcome& outcome) const = 0;
-  // Of those that wait, whose wait is over: they got something, nothing more may come, or their time is up.
+  // Serves requests that are held, and returns in `ended` those to answer: they got a unit, no more can come,
+  // or their time is up.
   [[nodiscard]] virtual Status serve_waiting(Transaction& tx, planning::ServingRule& rule,
                                              const std::vector<WaitingRequest>& waiting, SteadyTime now,
                                              std::vector<EndedWait>& ended) = 0;
 
-  // What it has of a parent; REQUIRES: it has one.
+  // Fills in what it holds of its parent. not_found: it is the project's server.
   [[nodiscard]] virtual Status describe(Transaction& tx, protocol::RelayStatus& status) = 0;
 };
 

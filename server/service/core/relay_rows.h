@@ -1,4 +1,4 @@
-// What a relay keeps in its store of what its parent leases to it, as far as the model is read from it.
+// Rows of a relay's store that reading the model needs: leases and manifests.
 #pragma once
 
 #include <string>
@@ -13,11 +13,12 @@ namespace gleaner::service {
   return "manifest " + archive;
 }
 
-// Once: units of this relay have numbers that no other relay gives, nor this one after it lost its store, for
-// a host is told of both. In the store's open transaction.
+// Chooses, once, where this relay's unit numbers begin. No other relay uses these numbers, and this one does
+// not use them again after it lost its store, since a host may know units of both. In the store's open
+// transaction.
 [[nodiscard]] Status number_units(storage::Store& store, HostId relay);
 
-// Of that stage: what its parent leases to it now, for restoring the stage.
+// The ranges of that stage that the parent leases to this relay now.
 [[nodiscard]] Result<std::vector<Range>> leased_ranges(storage::Store& store, const storage::StageRow& row);
 
 }  // namespace gleaner::service

@@ -59,8 +59,8 @@ class Writer {
   // next retry(). Not after stop(): a restart begins such jobs again.
   void submit_surely(Operation operation);
   void retry();
-  // Called with every operation that is submitted from now on, on the thread of whoever does; empty: nobody
-  // is called any more, once this returns. Must not block, nor submit.
+  // From now on submit() calls `submitted`, on the caller's thread, which must not block or submit. Empty: it
+  // calls nothing once this returns.
   void watch(std::function<void()> submitted);
   // Reads the model back: for effect::Reload and before start().
   [[nodiscard]] Status reload();

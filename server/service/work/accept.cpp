@@ -204,8 +204,8 @@ Status end_refused(Transaction& tx, const Host& host, const protocol::CommitRequ
   return store_stage(tx, problem, changes);
 }
 
-// A restored server has not handed out this unit, and will hand out no number near it: hosts hold others of
-// the same server. `reason`: why it is not adopted.
+// Takes over a unit that this server granted before it was restored. No number near it is handed out later,
+// since other hosts hold units of the same run. `reason`: why it is not adopted.
 Status adopt(Transaction& tx, Problem& problem, const policy::Unit& unit, std::string& reason) {
   TRY_ASSIGN(const auto known, tx.store.unit(unit.id));
   if (known && known->unit.host != unit.host) {
@@ -243,7 +243,7 @@ Status apply_commit(Transaction& tx, Host& deliverer, const PreparedCommit& prep
     acknowledgement.reason = "the problem needs no more results of this stage";
 
   if (acknowledgement.reason.empty() && prepared.adopted) {
-    // Nobody chooses of what he gives a second opinion.
+    // A host must not choose which items it gives a second opinion on.
     if (found->second.stage->view().ledger().accepted().overlaps(request.range)) {
       acknowledge(acknowledgement, 0);
       return {};
