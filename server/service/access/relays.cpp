@@ -77,7 +77,8 @@ Result<storage::HostRow> admit_under(const Transaction& tx, const Host& relay, c
     const bool same = known->row.relay == relay.row.id && known->row.proved_at == proof.asked_at;
     if (!same) TRY(check_newer(proof, known->row, tx.now));
   } else if (code->second.withdrawn_at != Timestamp{}) {
-    return forbidden("the code of " + named(relay.row) + " was withdrawn: nobody new joins through it");
+    return forbidden("the code of " + named(relay.row) +
+                     " was withdrawn: ask the administrator for another relay or code");
   } else if (hosts_of(model, code->second) > replaced_times * relay.row.children) {
     return forbidden(fmt::format("{} hosts have joined through {}: allow another relay",
                                  hosts_of(model, code->second), named(relay.row)));
