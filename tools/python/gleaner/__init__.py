@@ -1,0 +1,16 @@
+"""Gleaner from Python: a function's calls on a grid of other people's computers.
+
+>>> import gleaner, math
+>>> grid = gleaner.local()                    # or gleaner.connect("/srv/project/admin")
+>>> list(grid.map(math.isqrt, [9, 16, 26]))
+[3, 4, 5]
+"""
+from ._errors import CallError, ConnectionLost, GridError, NotDeterministic, ProblemFailed, SigningError, Untrusted
+from ._grid import Grid, connect, local
+from ._job import Options
+from ._run import Run
+from ._source import SourceError
+
+__all__ = ["CallError", "ConnectionLost", "Grid", "GridError", "NotDeterministic", "Options", "ProblemFailed", "Run", "SigningError",
+           "SourceError", "Untrusted", "connect", "local"]
+__version__ = "1.0.0"

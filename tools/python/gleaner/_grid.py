@@ -1,0 +1,160 @@
+"""Grids: where calls are computed. Both kinds have the same functions and give the same results, byte for byte."""
+import os
+import re
+import secrets
+
+from . import _local, _profile, _signing
+from ._api import Api, NotFound
+from ._errors import GridError, NotDeterministic
+from ._job import Job, Options
+from ._remote import RemoteItems
+from ._run import Run
+
+PILOT_SECONDS = 0.25  # for which the first calls are tried here, to size batches
+
+
+class Grid:
+    """What both kinds have in common."""
+
+    def map(self, function, *iterables, **options):
+        """The results of function(x) for each x, in order, as they come; with several iterables, of function(x, y, ...).
+
+        >>> import gleaner, math
+        >>> list(gleaner.local().map(math.factorial, range(5)))
+        [1, 1, 2, 6, 24]
+
+        Options: see gleaner.Options. The calls begin at once. A call that raises ends the iteration with a CallError.
+        """
+        return self.start(function, [(args, {}) for args in zip(*iterables)], **options)
+
+    imap = map
+
+    def starmap(self, function, iterable, **options):
+        """The same for tuples of arguments.
+
+        >>> import gleaner
+        >>> list(gleaner.local().starmap(pow, [(2, 3), (5, 2)]))
+        [8, 25]
+        """
+        return self.start(function, [(tuple(args), {}) for args in iterable], spread=True, **options)
+
+    def imap_unordered(self, function, *iterables, **options):
+        """The results as they come."""
+        return (value for _, value in self.map(function, *iterables, **options).unordered())
+
+    def start(self, function, calls, spread=False, **options):
+        """Begins calls, each a pair of arguments and a dict of keyword arguments; a Run."""
+        options = Options(**options)
+        if not calls:
+            return Run(Nothing(), None, options.return_exceptions, spread, False)
+        job = Job(function, calls, options)
+        if job.batch is None:
+            job.size_batches(self.seconds_of_call(job))
+        return Run(self.begin(job, options), job, options.return_exceptions, spread, options.progress)
+
+    def seconds_of_call(self, job):
+        """Measured here, once for each function."""
+        if job.bundle.version not in self.measured:
+            self.measured[job.bundle.version] = _local.seconds_of_call(job, PILOT_SECONDS)
+        return self.measured[job.bundle.version]
+
+
+class Nothing:
+    """No calls."""
+
+    identity, calls, batch = None, 0, 1
+
+    def items(self):
+        return iter(())
+
+    def cancel(self):
+        pass
+
+    def progress(self):
+        return {"items": 0, "accepted": 0, "hosts": 0, "eta_seconds": 0, "errors": []}
+
+
+class LocalGrid(Grid):
+    """Computes calls in processes of this computer, with the programs that donated computers run."""
+
+    def __init__(self, processes=None):
+        self.processes, self.measured = processes or os.cpu_count() or 1, {}
+
+    def begin(self, job, options):
+        return _local.LocalItems(job, self.processes, options.check)
+
+
+class RemoteGrid(Grid):
+    """A project's grid."""
+
+    def __init__(self, profile):
+        self.profile, self.api, self.measured = profile, Api(profile), {}
+        self.signer, self.provided = None, set()
+
+    def begin(self, job, options):
+        self.provide(job.bundle)
+        problem = {"application": job.bundle.full_name, "name": unique_name(options.name or job.title), "parameters": job.parameters,
+                   "inputs": [self.input(*each) for each in job.inputs()]}
+        if options.check:
+            problem["validation"] = "quorum:2"
+        for key in ("weight", "priority", "strategy"):
+            if getattr(options, key) not in (None, ""):
+                problem[key] = getattr(options, key)
+        identity = self.api.add_problem(problem)["id"]
+        return RemoteItems(self.api, identity, self.disagreement if options.check else None)
+
+    def provide(self, bundle):
+        """Signs and adds a bundle, unless the project has it."""
+        if bundle.full_name in self.provided:
+            return
+        archive = bundle.archive()
+        try:
+            self.api.application(bundle.full_name)
+        except NotFound:
+            self.signer = self.signer or _signing.Signer(self.signer_key())
+            digest = self.api.upload(archive)
+            self.api.add_application(self.signer.application(bundle.name, bundle.version, digest, len(archive)))
+        self.provided.add(bundle.full_name)
+
+    def signer_key(self):
+        if not self.profile.signer:
+            raise GridError("which key signs the function? Name it with connect(..., signer=\"signer.key\") or $GLEANER_SIGNER; "
+                            "`gleaner-server init` put it in the directory of the offline keys")
+        return self.profile.signer
+
+    def input(self, name, data, items):
+        described = {"name": name, "digest": self.api.upload(data), "bytes": len(data)}
+        return described if items is None else {**described, "range": {"begin": items[0], "end": items[1]}}
+
+    @staticmethod
+    def disagreement(info):
+        return NotDeterministic(f"problem {info['id']}: two hosts computed different results of the same calls: the function depends on "
+                                "something else than its arguments (time, a random number without seed, the order of a set)")
+
+    def attach(self, identity):
+        """The run of an earlier `map`, also of another day and process."""
+        return Run(RemoteItems(self.api, identity))
+
+
+def unique_name(words):
+    """Of a problem: at most 64 bytes, and never another's."""
+    words = re.sub(r"[^A-Za-z0-9._ -]+", "", words).strip()[:50] or "python"
+    return f"{words} {secrets.token_hex(5)}"
+
+
+def connect(project=None, token=None, root=None, signer=None):
+    """The grid of a project.
+
+    `project` is a directory with an admin profile, as for gleaner-admin, or an address or join code, which needs a `token` and,
+    unless the server has a certificate that this system trusts, `root`: the fingerprint of the project's root key. What is not given
+    comes from the environment: GLEANER_PROJECT, or GLEANER_SERVER, GLEANER_TOKEN and GLEANER_ROOT. `signer` (or GLEANER_SIGNER) is
+    the signer's key; without it, the key is where `gleaner-server init` puts it.
+    """
+    grid = RemoteGrid(_profile.find_profile(project, token, root, signer))
+    grid.api.status()
+    return grid
+
+
+def local(processes=None):
+    """A grid of processes on this computer, without a server: for trying a function, and for tests."""
+    return LocalGrid(processes)

@@ -1,0 +1,114 @@
+"""Problems on a server: added, watched and read."""
+import tempfile
+import threading
+import time
+
+from ._api import Conflict
+from ._errors import GridError, ProblemFailed, Untrusted
+from ._runtime import calls
+
+FIRST_PAUSE, PAUSE_MAX = 0.05, 2.0  # seconds between looks at a problem
+PARTIAL_PAUSE = 1.0  # between looks at its first results, and ten times as long as the last one took
+MEMORY_BYTES = 64 << 20  # of results; larger files go to the disk
+
+
+def is_over(info):
+    return info["state"] in ("finished", "failed", "cancelled")
+
+
+def failure_of(info):
+    """Why a problem does not finish by itself; empty: it may."""
+    last = info["errors"][0].get("words") or info["errors"][0]["message"] if info.get("errors") else ""
+    if info["state"] in ("failed", "cancelled"):
+        return info["message"] or f"it is {info['state']}"
+    if info["state"] == "paused" and info["message"]:
+        return info["message"]  # the server stopped it
+    quarantined = sum(each["range"]["end"] - each["range"]["begin"] for each in info.get("set_aside", []))
+    if quarantined and info["accepted"] + quarantined >= info["items"]:
+        return f"{quarantined} of its {info['items']} items failed on several hosts" + (f": {last}" if last else "")
+    return ""
+
+
+class Watch:
+    """Looks at a problem, first often and then seldom. `stop` ends a wait."""
+
+    def __init__(self, api, identity):
+        self.api, self.identity, self.info, self.stop, self.pause = api, identity, None, threading.Event(), FIRST_PAUSE
+
+    def look(self):
+        self.info = self.api.problem(self.identity)
+        return self.info
+
+    def wait(self):
+        self.stop.wait(self.pause)
+        self.pause = min(self.pause * 1.3, PAUSE_MAX)
+
+    def looks(self, shown=None):
+        """What is known of the problem, again and again, until it is over. Raises ProblemFailed where it cannot be."""
+        while not self.stop.is_set():
+            info = self.look()
+            if shown:
+                shown(info)
+            if why := failure_of(info):
+                raise ProblemFailed(f"problem {self.identity} ({info['name']}): {why}", self.identity)
+            yield info
+            if is_over(info):
+                return
+            self.wait()
+
+
+class RemoteItems:
+    """Items of a function's calls on a server; what _run.Run takes items from."""
+
+    def __init__(self, api, identity, check=False, delete=False):
+        self.api, self.identity, self.check, self.delete = api, identity, check, delete
+        self.watch = Watch(api, identity)
+        self.calls = self.batch = None  # as the results say
+
+    def items(self, shown=None):
+        """(number, bytes) of each item; some while others are computed."""
+        seen, next_partial, pause = set(), 0, PARTIAL_PAUSE
+        for info in self.watch.looks(shown):
+            if self.check and info["disagreements"]:
+                self.cancel()
+                raise self.check(info)
+            if info["state"] == "finished":
+                yield from self.read(info["results"], seen)
+                if self.delete:
+                    self.api.delete_problem(self.identity)
+            elif info["accepted"] > len(seen) and time.monotonic() > next_partial:
+                begin = time.monotonic()
+                try:
+                    yield from self.read(self.api.partial(self.identity)["files"], seen)
+                except Conflict:
+                    pass  # it is being combined at this moment
+                pause = max(PARTIAL_PAUSE, 1.5 * pause, 10 * (time.monotonic() - begin))
+                next_partial = time.monotonic() + pause
+
+    def read(self, files, seen):
+        """The items of a results file that were not seen before."""
+        described = next((each for each in files if each["name"] == "results"), None)
+        if described is None:
+            raise GridError(f"problem {self.identity} is not one of a function's calls: it has no results of that kind")
+        with tempfile.SpooledTemporaryFile(MEMORY_BYTES) as file:
+            self.api.download(described["digest"], described["bytes"], file.write)
+            file.seek(0)
+            try:
+                content = calls.read_results(file)
+                self.calls, self.batch = next(content)
+                for number, data in content:
+                    if number not in seen:
+                        seen.add(number)
+                        yield number, data
+            except calls.FormatError as error:
+                raise Untrusted(f"the results of problem {self.identity} cannot be read: {error}") from None
+
+    def cancel(self):
+        self.watch.stop.set()
+        try:
+            self.api.change_problem(self.identity, "cancel")
+        except Conflict:
+            pass  # it has finished meanwhile
+
+    def progress(self):
+        return self.watch.info or self.watch.look()

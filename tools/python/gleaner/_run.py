@@ -1,0 +1,85 @@
+"""Calls on their way: results as they come, in order or not."""
+from ._errors import CallError, Untrusted
+from ._progress import Bar
+from ._runtime import calls
+
+
+class Run:
+    """The calls of one `map`, on a grid or here.
+
+    Iterating gives the results in the order of the calls; unordered() gives (index, result) as they come. Both may be used once.
+    An exception that ends the iteration, Ctrl-C included, cancels what is not computed yet; a run that nobody iterates goes on,
+    and `grid.attach(run.id)` finds it from another process.
+    """
+
+    def __init__(self, source, job=None, return_exceptions=False, spread=False, progress=False):
+        self._source, self._job, self._spread = source, job, spread
+        self._return_exceptions, self._progress, self._iterator = return_exceptions, progress, None
+
+    @property
+    def id(self):
+        """The problem's number on the server; None: it is computed here."""
+        return self._source.identity
+
+    def __iter__(self):
+        if self._iterator is None:
+            self._iterator = self._ordered()
+        return self._iterator
+
+    def __next__(self):
+        return next(iter(self))
+
+    def unordered(self):
+        """(index, result) of the calls, as they come."""
+        for number, data in self.items():
+            yield from self._read(number, data)
+
+    def items(self):
+        """(number, bytes) of the items, as they come: the very bytes that hosts delivered."""
+        complete = False
+        with Bar(self._progress, self._job.title if self._job else f"problem {self.id}") as bar:
+            try:
+                for item in self._source.items(bar.show) if self.id is not None else self._source.items():
+                    yield item
+                    if self.id is None:
+                        bar.show(self._source.progress())
+                complete = True
+            finally:
+                if not complete:
+                    self._source.cancel()
+
+    def results(self):
+        """All results in a list, in the order of the calls."""
+        return list(self)
+
+    def cancel(self):
+        """Ends the run; what was computed is dropped."""
+        self._source.cancel()
+
+    def progress(self):
+        """What is known of it: a dict with `items`, `accepted`, `hosts`, `eta_seconds`, `errors` and, of a server, much more."""
+        return self._source.progress()
+
+    def _ordered(self):
+        early, wanted = {}, 0
+        for number, data in self.items():
+            early[number] = data
+            while wanted in early:
+                for _, value in self._read(wanted, early.pop(wanted)):
+                    yield value
+                wanted += 1
+        if early:
+            raise Untrusted(f"the results lack item {wanted}")
+
+    def _read(self, number, data):
+        first = number * self._source.batch
+        try:
+            found = calls.outcomes(data, min(self._source.batch, self._source.calls - first))
+        except calls.FormatError as error:
+            raise Untrusted(f"the result of item {number} cannot be read: {error}") from None
+        for index, (status, value) in enumerate(found, first):
+            if status == calls.RAISED:
+                value = CallError(*value, index, self._job.argument(index, self._spread) if self._job else None)
+                if not self._return_exceptions:
+                    raise value
+            yield index, value

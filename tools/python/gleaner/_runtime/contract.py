@@ -1,0 +1,1 @@
+../../../../apps/templates/python/bundle/contract.py
