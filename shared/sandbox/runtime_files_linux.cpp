@@ -45,6 +45,21 @@ class Collector {
     for (const io::Path& member : members) add(member);
   }
 
+  // Debian lets an administrator choose among several of a kind, say of libblas.so.3: the links of
+  // `directory` that lead through /etc/alternatives.
+  void add_alternatives(const io::Path& directory) {
+    std::error_code error;
+    std::vector<io::Path> chosen;
+    for (std::filesystem::directory_iterator entry(root_ / directory.relative_path(), error), end;
+         !error && entry != end; entry.increment(error)) {
+      std::error_code not_a_link;
+      const io::Path target = std::filesystem::read_symlink(entry->path(), not_a_link);
+      if (!not_a_link && target.parent_path() == "/etc/alternatives") chosen.push_back(target);
+    }
+    std::sort(chosen.begin(), chosen.end());
+    for (const io::Path& one : chosen) add(one);
+  }
+
   // The link alone: what it leads to is added in parts.
   void add_link(const io::Path& path) {
     std::error_code error;
@@ -118,6 +133,7 @@ std::vector<RuntimeFile> runtime_files(const io::Path& program, const io::Path& 
     }
   }
   files.add("/usr/lib/" + machine + "-linux-gnu");
+  files.add_alternatives("/usr/lib/" + machine + "-linux-gnu");
   files.add("/usr/lib64");
   files.add("/usr/lib/locale/C.utf8");
   files.add("/etc/ld.so.cache");

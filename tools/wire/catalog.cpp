@@ -20,6 +20,14 @@ const Schema& Catalog::find(std::string_view name) const {
   return *found;
 }
 
+void Catalog::reach(const std::string& name, std::vector<std::string>& reached) const {
+  if (name.empty() || name == "Nothing" || name == "Time" || name == "Digest") return;
+  if (std::find(reached.begin(), reached.end(), name) != reached.end()) return;
+  reached.push_back(name);
+  for (const auto& field : find(name).fields)
+    reach((field.type.each ? *field.type.each : field.type).schema, reached);
+}
+
 std::size_t Catalog::begin(const std::string& name, std::string about) {
   Schema schema;
   schema.name = name;

@@ -59,6 +59,8 @@ class Catalog {
   [[nodiscard]] const std::vector<Schema>& schemas() const { return schemas_; }
   // REQUIRES: it was added.
   [[nodiscard]] const Schema& find(std::string_view name) const;
+  // Adds a schema's name and those of what it is made of to `reached`, which has each once.
+  void reach(const std::string& name, std::vector<std::string>& reached) const;
 
  private:
   [[nodiscard]] bool has(std::string_view name) const;

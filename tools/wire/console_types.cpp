@@ -28,14 +28,6 @@ std::string script_type(const Type& type) {
   return type.schema == "Digest" ? "string" : type.schema;
 }
 
-void reach(const Catalog& catalog, const std::string& name, std::vector<std::string>& reached) {
-  if (name.empty() || name == "Nothing" || name == "Time" || name == "Digest") return;
-  if (std::find(reached.begin(), reached.end(), name) != reached.end()) return;
-  reached.push_back(name);
-  for (const auto& field : catalog.find(name).fields)
-    reach(catalog, (field.type.each ? *field.type.each : field.type).schema, reached);
-}
-
 // Words with single spaces between them, in lines of two spaces more.
 std::string wrapped(const std::vector<std::string>& words) {
   std::string text, line = " ";
@@ -55,8 +47,8 @@ std::string console_types(const Catalog& catalog, const std::vector<Operation>& 
   std::vector<std::string> reached;
   for (const auto& each : operations) {
     if (!each.path.starts_with("/v1/admin/") && !each.path.starts_with("/v1/console/")) continue;
-    reach(catalog, each.request.schema, reached);
-    reach(catalog, each.reply.schema, reached);
+    catalog.reach(each.request.schema, reached);
+    catalog.reach(each.reply.schema, reached);
   }
   std::string text =
       "// The messages of the admin API and of the console. Written by gleaner-wire from "

@@ -35,6 +35,7 @@ Result<bool> publish(const io::Path& root, bool check) {
   const std::vector<std::pair<const char*, std::string>> made{
       {"server/http/openapi.yaml", openapi(catalog, all)},
       {"server/console/web/src/messages.ts", console_types(catalog, all)},
+      {"tools/python/gleaner/_wire.py", python_types(catalog, all)},
       {"shared/protocol/API.md", std::move(new_page)}};
   bool good = true;
   for (const auto& [name, text] : made) {

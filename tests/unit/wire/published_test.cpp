@@ -62,6 +62,24 @@ TEST_CASE("an operation appears in all published texts", "[wire]") {
   CHECK(console_types(catalog, {operation}).ends_with("export interface TagHost {\n  tags: string[];\n}\n"));
   CHECK(console_types(catalog, {{"GET", "/v1/project", Who::anyone, {}, {schema}, ""}}).find("TagHost") ==
         std::string::npos);
+  const std::string python = python_types(catalog, {operation});
+  CHECK(python.find("class TagHost(TypedDict):\n    \"\"\"tags of a host\"\"\"\n    tags: List[str]\n") !=
+        std::string::npos);
+  CHECK(python.ends_with("    \"POST /v1/admin/hosts/{id}/tags\": (\"TagHost\", \"TagHost\"),\n}\n"));
+}
+
+TEST_CASE("Python's types tell fields that are always there from others", "[wire]") {
+  Catalog catalog;
+  const std::string schema = catalog.add<protocol::HostInfo>();
+  const std::string python =
+      python_types(catalog, {{"GET", "/v1/admin/hosts/{id}", Who::admin, {}, {schema}, ""}});
+  CHECK(python.find("HostState = Literal[\"active\", \"revoked\", \"left\"]\n") != std::string::npos);
+  const auto always = python.find("class HostInfoAlways(TypedDict):");
+  const auto sometimes = python.find("class HostInfo(HostInfoAlways, total=False):");
+  REQUIRE(always != std::string::npos);
+  REQUIRE(sometimes > always);
+  CHECK(python.find("    trust: float\n") < sometimes);
+  CHECK(python.find("    relay: int\n", sometimes) != std::string::npos);
 }
 
 }  // namespace gleaner::wire

@@ -6,11 +6,13 @@
 [3, 4, 5]
 """
 from ._errors import CallError, ConnectionLost, GridError, NotDeterministic, ProblemFailed, SigningError, Untrusted
+from ._executor import Executor
 from ._grid import Grid, connect, local
 from ._job import Options
+from ._problem import Problem
 from ._run import Run
 from ._source import SourceError
 
-__all__ = ["CallError", "ConnectionLost", "Grid", "GridError", "NotDeterministic", "Options", "ProblemFailed", "Run", "SigningError",
-           "SourceError", "Untrusted", "connect", "local"]
-__version__ = "1.0.0"
+__all__ = ["CallError", "ConnectionLost", "Executor", "Grid", "GridError", "NotDeterministic", "Options", "Problem", "ProblemFailed", "Run",
+           "SigningError", "SourceError", "Untrusted", "connect", "local"]
+__version__ = "0.1.0"

@@ -6,13 +6,17 @@ laptop costs nothing. Errors: GridError with the server's words, ConnectionLost,
 import hashlib
 import http.client
 import json
+import mmap
+import os
 import random
 import ssl
 import threading
 import time
+import urllib.parse
 import zlib
+from typing import List
 
-from . import _trust
+from . import _trust, _wire
 from ._errors import ConnectionLost, GridError, Untrusted
 
 REPLY_BYTES_MAX = 256 << 20  # a list of 10,000 problems is some 10 MB
@@ -37,22 +41,22 @@ class Api:
 
     # ---- operations
 
-    def status(self):
-        return self.json("GET", "/v1/admin/status")
+    def status(self) -> _wire.ServerStatus:
+        return self.call("GET /v1/admin/status")
 
-    def application(self, name):
-        return self.json("GET", f"/v1/admin/applications/{name}")
+    def application(self, name) -> _wire.ApplicationInfo:
+        return self.call("GET /v1/admin/applications/{name}", name=name)
 
-    def add_application(self, statement):
-        return self.json("POST", "/v1/admin/applications", statement)
+    def add_application(self, statement: _wire.AddApplication) -> _wire.ApplicationInfo:
+        return self.call("POST /v1/admin/applications", statement)
 
-    def problem(self, identity):
-        return self.json("GET", f"/v1/admin/problems/{int(identity)}")
+    def problem(self, identity) -> _wire.ProblemInfo:
+        return self.call("GET /v1/admin/problems/{id}", id=identity)
 
-    def problems(self):
-        return self.json("GET", "/v1/admin/problems")["items"]
+    def problems(self) -> List[_wire.ProblemInfo]:
+        return self.call("GET /v1/admin/problems")["items"]
 
-    def add_problem(self, problem):
+    def add_problem(self, problem: _wire.AddProblem) -> _wire.ProblemInfo:
         """Names are drawn, so that a problem whose reply got lost is found, and never added twice."""
         lost = False
         for attempt in self.attempts():
@@ -61,24 +65,24 @@ class Api:
                     found = [each for each in self.problems() if each["name"] == problem["name"]]
                     if found:
                         return found[0]
-                return self.json("POST", "/v1/admin/problems", problem, repeat=False)
+                return self.call("POST /v1/admin/problems", problem, repeat=False)
             except ConnectionLost as error:
                 lost = True
                 attempt(error)
 
-    def change_problem(self, identity, verb):
-        return self.json("POST", f"/v1/admin/problems/{int(identity)}/{verb}", {})
+    def cancel_problem(self, identity) -> _wire.ProblemInfo:
+        return self.call("POST /v1/admin/problems/{id}/cancel", {}, id=identity)
 
     def delete_problem(self, identity):
-        return self.json("DELETE", f"/v1/admin/problems/{int(identity)}")
+        return self.call("DELETE /v1/admin/problems/{id}", id=identity)
 
-    def partial(self, identity):
-        return self.json("POST", f"/v1/admin/problems/{int(identity)}/partial", {})
+    def partial(self, identity) -> _wire.Preview:
+        return self.call("POST /v1/admin/problems/{id}/partial", {}, id=identity)
 
     def upload(self, data):
         """Its digest. What is on the server already is not sent again."""
         digest = hashlib.sha256(data).hexdigest()
-        state = self.json("GET", f"/v1/uploads/{digest}")
+        state = self.call("GET /v1/uploads/{digest}", digest=digest)
         while not state["complete"]:
             offset = min(state["offset"], len(data))
             piece, headers = data[offset:offset + UPLOAD_PIECE], {"Upload-Offset": str(offset), "Upload-Length": str(len(data))}
@@ -87,17 +91,26 @@ class Api:
                 if len(packed) < len(piece) * 0.9:
                     piece, headers["Content-Encoding"] = packed, "deflate"
             try:
-                state = self.json("PATCH", f"/v1/uploads/{digest}", piece, headers, repeat=False)
+                state = self.call("PATCH /v1/uploads/{digest}", piece, headers, repeat=False, digest=digest)
             except (ConnectionLost, Conflict):
-                state = self.json("GET", f"/v1/uploads/{digest}")
+                state = self.call("GET /v1/uploads/{digest}", digest=digest)
         return digest
+
+    def upload_file(self, path):
+        """(digest, size) of a file's content, which stays on the disk."""
+        with open(path, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if not size:
+                return self.upload(b""), 0
+            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+                return self.upload(content), size
 
     def download(self, digest, size, write):
         """Hands the pieces of a blob to `write`. Raises Untrusted, after them, if they do not have its digest."""
         found, offset = hashlib.sha256(), 0
         while offset < size:
             end = min(size, offset + DOWNLOAD_PIECE)
-            piece = self.send("GET", f"/v1/blobs/{digest}", headers={"Range": f"bytes={offset}-{end - 1}"})
+            piece = self.send("GET", path_of("GET /v1/blobs/{digest}", digest=digest), headers={"Range": f"bytes={offset}-{end - 1}"})
             if len(piece) != end - offset:
                 raise Untrusted(f"the server sent {len(piece)} bytes of a blob in place of {end - offset}")
             found.update(piece)
@@ -108,7 +121,9 @@ class Api:
 
     # ---- requests
 
-    def json(self, method, path, body=None, headers=None, repeat=True):
+    def call(self, operation, body=None, headers=None, repeat=True, **where):
+        """The reply of an operation of _wire.OPERATIONS."""
+        method, path = operation.split(" ")[0], path_of(operation, **where)
         headers = dict(headers or {})
         if isinstance(body, dict):
             body, headers["Content-Type"] = json.dumps({"version": 1, **body}), "application/json"
@@ -195,6 +210,14 @@ class Api:
             if self.connection is not None:
                 self.connection.close()
                 self.connection = None
+
+    __del__ = close
+
+
+def path_of(operation, **where):
+    if operation not in _wire.OPERATIONS:
+        raise LookupError(f"the admin API has no operation {operation}")
+    return operation.split(" ")[1].format(**{name: urllib.parse.quote(str(value), safe="@") for name, value in where.items()})
 
 
 def words_of(data, status):

@@ -14,6 +14,7 @@ import zlib
 
 RUNTIME = pathlib.Path(__file__).resolve().parent / "_runtime"
 PROGRAMS = ("kernel.py", "manager.py")
+PREFIX = "py-"  # of the names of functions' applications
 BUNDLE_BYTES_MAX = 256 << 20  # as shared/base/limits.h has it
 BUNDLE_FILES_MAX = 4096
 
@@ -59,7 +60,7 @@ class Bundle:
         about = {"module": captured.module, "name": captured.name, "python": list(captured.python),
                  "needs": sorted(need for need in captured.needs if not self.brings(need))}
         self.files["call.json"] = json.dumps(about, sort_keys=True).encode()
-        self.name = ("py-" + re.sub("[^a-z0-9]+", "-", captured.title.lower()).strip("-"))[:64].rstrip("-")
+        self.name = (PREFIX + re.sub("[^a-z0-9]+", "-", captured.title.lower()).strip("-"))[:64].rstrip("-")
         title = "Python: " + re.sub("[^ -~]|[\"\\\\]", "?", captured.title)[:150]
         manifest = MANIFEST.format(name=self.name, title=title, version="@", **limits)
         self.version = "1." + self.digest(manifest)[:24]

@@ -3,8 +3,9 @@ import os
 import re
 import secrets
 
-from . import _local, _profile, _signing
+from . import _local, _problem, _profile, _signing
 from ._api import Api, NotFound
+from ._bundle import PREFIX as BUNDLE_PREFIX
 from ._errors import GridError, NotDeterministic
 from ._job import Job, Options
 from ._remote import RemoteItems
@@ -101,7 +102,7 @@ class RemoteGrid(Grid):
             if getattr(options, key) not in (None, ""):
                 problem[key] = getattr(options, key)
         identity = self.api.add_problem(problem)["id"]
-        return RemoteItems(self.api, identity, self.disagreement if options.check else None)
+        return RemoteItems(self.api, identity, self.disagreement if options.check else None, options.keep)
 
     def provide(self, bundle):
         """Signs and adds a bundle, unless the project has it."""
@@ -131,9 +132,18 @@ class RemoteGrid(Grid):
         return NotDeterministic(f"problem {info['id']}: two hosts computed different results of the same calls: the function depends on "
                                 "something else than its arguments (time, a random number without seed, the order of a set)")
 
+    def problem(self, application, parameters=None, inputs=None, name=None, **options):
+        """Adds a problem of any application of the project; a Problem. `inputs` are names and bytes, texts or pathlib paths.
+
+        `options` are those of the admin API's AddProblem: strategy, straggler, weight, priority, commit_seconds, validation.
+        """
+        return _problem.add(self.api, application, unique_name(name or application), parameters, inputs, options)
+
     def attach(self, identity):
-        """The run of an earlier `map`, also of another day and process."""
-        return Run(RemoteItems(self.api, identity))
+        """What an earlier `map` or `problem` began, also on another day and in another process: a Run or a Problem."""
+        if self.api.problem(identity)["application"].startswith(BUNDLE_PREFIX):
+            return Run(RemoteItems(self.api, int(identity)))
+        return _problem.Problem(self.api, identity)
 
 
 def unique_name(words):

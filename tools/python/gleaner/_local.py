@@ -9,7 +9,7 @@ import tempfile
 import threading
 import time
 
-from ._errors import GridError
+from ._errors import GridError, ProblemFailed
 
 ENVIRONMENT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT")
 WORDS_MAX = 4096
@@ -132,20 +132,19 @@ class LocalItems:
         self.job, self.check = job, check
         self.processes = max(1, min(processes, job.items))
         self.calls, self.batch = job.calls, job.batch
-        self.done, self.stopping, self.kernels = 0, threading.Event(), set()
+        self.done, self.stopping, self.kernels, self.found = 0, threading.Event(), set(), queue.Queue()
 
     def items(self):
         """(number, bytes) of each item as it is computed."""
-        found, waiting = queue.Queue(), iter(range(self.job.items))
-        lock = threading.Lock()
+        waiting, lock = iter(range(self.job.items)), threading.Lock()
         with Place(self.job) as place:
-            workers = [threading.Thread(target=self.work, args=(place, waiting, lock, found), daemon=True)
+            workers = [threading.Thread(target=self.work, args=(place, waiting, lock), daemon=True)
                        for _ in range(self.processes)]
             try:
                 for worker in workers:
                     worker.start()
                 while self.done < self.job.items:
-                    item = found.get()
+                    item = self.found.get()
                     if isinstance(item, BaseException):
                         raise item
                     self.done += 1
@@ -155,7 +154,7 @@ class LocalItems:
                 for worker in workers:
                     worker.join()
 
-    def work(self, place, waiting, lock, found):
+    def work(self, place, waiting, lock):
         kernels = []
         try:
             for _ in range(2 if self.check else 1):
@@ -169,16 +168,17 @@ class LocalItems:
                 item, *again = [list(kernel.unit(number, number + 1))[0] for kernel in kernels]
                 if again and again != [item]:
                     raise self.job.differs(number, item[1], again[0][1])
-                found.put(item)
+                self.found.put(item)
         except BaseException as error:  # the caller's thread raises it
             if not self.stopping.is_set():
-                found.put(error)
+                self.found.put(error)
         finally:
             for kernel in kernels:
                 kernel.kill()
 
     def cancel(self):
         self.stopping.set()
+        self.found.put(ProblemFailed("the calls were cancelled"))
         for kernel in list(self.kernels):
             kernel.process.kill()
 

@@ -43,8 +43,9 @@ class Watch:
         self.stop.wait(self.pause)
         self.pause = min(self.pause * 1.3, PAUSE_MAX)
 
-    def looks(self, shown=None):
-        """What is known of the problem, again and again, until it is over. Raises ProblemFailed where it cannot be."""
+    def looks(self, shown=None, timeout=None):
+        """What is known of the problem, again and again, until it is over. Raises ProblemFailed where it cannot be, and TimeoutError."""
+        end = None if timeout is None else time.monotonic() + timeout
         while not self.stop.is_set():
             info = self.look()
             if shown:
@@ -54,14 +55,18 @@ class Watch:
             yield info
             if is_over(info):
                 return
+            if end is not None and time.monotonic() > end:
+                raise TimeoutError(f"problem {self.identity} is not finished after {timeout} s")
             self.wait()
+        raise ProblemFailed(f"problem {self.identity} was cancelled", self.identity)
 
 
 class RemoteItems:
     """Items of a function's calls on a server; what _run.Run takes items from."""
 
-    def __init__(self, api, identity, check=False, delete=False):
-        self.api, self.identity, self.check, self.delete = api, identity, check, delete
+    def __init__(self, api, identity, check=None, keep=True):
+        """`check`: what to raise where hosts disagree. `keep`: the problem stays when its results are read."""
+        self.api, self.identity, self.check, self.keep = api, identity, check, keep
         self.watch = Watch(api, identity)
         self.calls = self.batch = None  # as the results say
 
@@ -74,7 +79,7 @@ class RemoteItems:
                 raise self.check(info)
             if info["state"] == "finished":
                 yield from self.read(info["results"], seen)
-                if self.delete:
+                if not self.keep:
                     self.api.delete_problem(self.identity)
             elif info["accepted"] > len(seen) and time.monotonic() > next_partial:
                 begin = time.monotonic()
@@ -106,7 +111,7 @@ class RemoteItems:
     def cancel(self):
         self.watch.stop.set()
         try:
-            self.api.change_problem(self.identity, "cancel")
+            self.api.cancel_problem(self.identity)
         except Conflict:
             pass  # it has finished meanwhile
 

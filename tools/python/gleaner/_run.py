@@ -1,4 +1,6 @@
 """Calls on their way: results as they come, in order or not."""
+import asyncio
+
 from ._errors import CallError, Untrusted
 from ._progress import Bar
 from ._runtime import calls
@@ -7,7 +9,8 @@ from ._runtime import calls
 class Run:
     """The calls of one `map`, on a grid or here.
 
-    Iterating gives the results in the order of the calls; unordered() gives (index, result) as they come. Both may be used once.
+    Iterating gives the results in the order of the calls, also with `async for`; `await run` gives all of them in a list;
+    unordered() gives (index, result) as they come. One of these may be used, once.
     An exception that ends the iteration, Ctrl-C included, cancels what is not computed yet; a run that nobody iterates goes on,
     and `grid.attach(run.id)` finds it from another process.
     """
@@ -28,6 +31,24 @@ class Run:
 
     def __next__(self):
         return next(iter(self))
+
+    def __aiter__(self):
+        return self._asynchronous()
+
+    async def _asynchronous(self):
+        over = object()
+        try:
+            while (value := await asyncio.to_thread(next, iter(self), over)) is not over:
+                yield value
+        except asyncio.CancelledError:
+            self.cancel()
+            raise
+
+    def __await__(self):
+        return self._all().__await__()
+
+    async def _all(self):
+        return [value async for value in self]
 
     def unordered(self):
         """(index, result) of the calls, as they come."""

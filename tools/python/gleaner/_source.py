@@ -35,7 +35,7 @@ class Captured:
         self.name = ""
         self.needs = set()  # modules that are installed, not shipped
         self.python = OLDEST_PYTHON
-        self.shared = {}  # "names", "defaults", "partial": data
+        self.shared = {}  # "names", "partial": data
 
     @property
     def title(self):
@@ -195,18 +195,35 @@ class _Extraction:
         self.captured.files["function.py"] = text.lstrip("\n").encode()
         if self.names:
             self.captured.shared["names"] = self.names
-        plain = inspect.unwrap(function)
-        if plain is function and getattr(function, "__defaults__", None):
-            self.captured.shared["defaults"] = self.data("its defaults", function.__defaults__, function.__name__)
 
     def add_function(self, function, wanted):
         """Its name in the file. `wanted`: the name that it must have there; empty: its own."""
         plain = inspect.unwrap(function)
         name = plain.__name__ if plain.__name__ != "<lambda>" else wanted or "function"
-        self.add_piece(name, plain, source_of(plain), inspect.getclosurevars(plain).nonlocals, plain.__globals__)
+        node, text = node_of(plain)
+        try:
+            captured_by = inspect.getclosurevars(plain).nonlocals
+        except ValueError:
+            raise SourceError(f"{name} refers to something that has no value yet") from None
+        self.add_piece(name, plain, self.with_defaults(name, plain, node) or text, captured_by, plain.__globals__)
         if wanted and wanted != name:
             self.pieces[f"{wanted}="] = f"{wanted} = {name}\n"
         return name
+
+    def with_defaults(self, name, function, node):
+        """The source with its computed defaults as data, as they were when it was defined; empty: it has none."""
+        values_of = [*(function.__defaults__ or ()), *((function.__kwdefaults__ or {}).get(each.arg) for each in node.args.kwonlyargs)]
+        computed = False
+        for place, first in ((node.args.defaults, 0), (node.args.kw_defaults, len(function.__defaults__ or ()))):
+            for index, expression in enumerate(place):
+                if expression is None or isinstance(expression, ast.Constant):
+                    continue
+                try:
+                    self.names[f"{name}_default_{first + index}"] = values.decode(values.encode(values_of[first + index]))
+                except TypeError:
+                    continue  # a function perhaps, which travels by its name
+                place[index], computed = ast.Name(f"{name}_default_{first + index}", ast.Load()), True
+        return ast.unparse(node) + "\n" if computed else ""
 
     def add_piece(self, name, what, text, closure, scope):
         if name in self.known and self.known[name] is not what:
@@ -214,6 +231,7 @@ class _Extraction:
         if name in self.known:
             return
         self.known[name] = what
+        text = text if text.endswith("\n") else text + "\n"
         if text.startswith("lambda"):
             text = f"{name} = {text}\n"
         references = global_names(text, name)
@@ -237,7 +255,7 @@ class _Extraction:
             if is_reachable(value) and (home is None or module != "__main__") and not inspect.ismethod(value):
                 return self.add_import(name, module, value.__qualname__)
             if inspect.isclass(value):
-                return self.add_piece(name, value, source_of(value), {}, vars(sys.modules[module]))
+                return self.add_piece(name, value, source_of_class(value), {}, vars(sys.modules[module]))
             if isinstance(inner, types.FunctionType):
                 return self.add_function(value, name)
         if self.known.setdefault(name, value) is not value:
@@ -269,43 +287,65 @@ class _Extraction:
             raise SourceError(f"{user} refers to {name}, which cannot travel: {error}") from None
 
 
-def source_of(what):
-    """The source of a function, lambda or class, without indentation."""
+def source_of_class(what):
     try:
-        if inspect.isclass(what):
-            return textwrap.dedent(inspect.getsource(what))
-        lines = linecache.getlines(what.__code__.co_filename, what.__globals__)
-        tree = ast.parse("".join(lines))
-    except (OSError, TypeError, SyntaxError) as error:
+        return textwrap.dedent(inspect.getsource(what))
+    except (OSError, TypeError) as error:
         raise SourceError(f"{what.__qualname__} has no source here ({error}): define it in a file or a notebook") from None
-    kinds = ast.Lambda if what.__name__ == "<lambda>" else (ast.FunctionDef, ast.AsyncFunctionDef)
-    found = [node for node in ast.walk(tree) if isinstance(node, kinds) and _begins_at(node) == what.__code__.co_firstlineno]
-    if isinstance(kinds, tuple):
-        found = [node for node in found if node.name == what.__name__]
-    elif len(found) > 1:
-        found = [node for node in found if _compiled(node).co_code == what.__code__.co_code and
-                 _compiled(node).co_consts == what.__code__.co_consts and _compiled(node).co_names == what.__code__.co_names]
+
+
+def node_of(function):
+    """A function's or lambda's syntax tree, and its source without indentation."""
+    try:
+        lines = linecache.getlines(function.__code__.co_filename, function.__globals__)
+        tree = ast.parse("".join(lines))
+    except SyntaxError:
+        lines = []
+    if not lines:
+        raise SourceError(f"{function.__qualname__} has no source here: define it in a file or a notebook")
+    kinds = ast.Lambda if function.__name__ == "<lambda>" else (ast.FunctionDef, ast.AsyncFunctionDef)
+    found = [node for node in ast.walk(tree) if isinstance(node, kinds) and _begins_at(node) == function.__code__.co_firstlineno]
+    found = [node for node in found if getattr(node, "name", "<lambda>") == function.__name__]
+    if len(found) > 1:
+        found = [node for node in found if _is_compiled_to(node, function.__code__)]
     if not found:
-        raise SourceError(f"{what.__qualname__} has no source here: its file changed since it was read")
-    if len(found) > 1 and len({ast.dump(node) for node in found}) > 1:
+        raise SourceError(f"{function.__qualname__} has no source here: its file changed since it was read")
+    if len({ast.dump(node) for node in found}) > 1:
         raise SourceError("two lambdas on a line cannot be told apart: give the function a name")
     node = found[0]
     if isinstance(node, ast.Lambda):
-        return ast.unparse(node)
-    return textwrap.dedent("".join(lines[_begins_at(node) - 1:node.end_lineno])).rstrip("\n") + "\n"
+        return node, ast.unparse(node)
+    text = textwrap.dedent("".join(lines[_begins_at(node) - 1:node.end_lineno]))
+    return node, text if _means(text, node) else ast.unparse(node)
+
+
+def _means(text, node):
+    """Not where a text over several lines lost its own indentation with the function's."""
+    try:
+        return ast.dump(ast.parse(text)) == ast.dump(ast.Module([node], []))
+    except SyntaxError:
+        return False
 
 
 def _begins_at(node):
     return min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", []))])
 
 
-def _compiled(node):
-    return compile(ast.Expression(node), "", "eval").co_consts[0]
+def _is_compiled_to(node, code):
+    """Of several lambdas on a line: by their places where Python keeps them (3.11 on), else by what they refer to."""
+    if hasattr(code, "co_positions"):
+        places = [(line, column) for line, _, column, _ in code.co_positions() if line and column]
+        return bool(places) and all((node.lineno, node.col_offset) <= place <= (node.end_lineno, node.end_col_offset) for place in places)
+    like = compile(ast.Expression(node), "", "eval").co_consts[0]
+    return (like.co_consts, like.co_names, like.co_varnames) == (code.co_consts, code.co_names, code.co_varnames)
 
 
 def global_names(text, name):
     """The names that a piece of source does not define itself."""
-    found, waiting = set(), [symtable.symtable(text, name, "exec")]
+    try:
+        found, waiting = set(), [symtable.symtable(text, name, "exec")]
+    except SyntaxError as error:
+        raise SourceError(f"{name} cannot travel by itself: {error.msg}") from None
     top = waiting[0]
     while waiting:
         table = waiting.pop()

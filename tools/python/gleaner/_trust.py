@@ -86,6 +86,8 @@ def elements(data):
         if length & 0x80:
             count = length & 0x7f
             length, begin = int.from_bytes(data[begin:begin + count], "big"), begin + count
+        if begin + length > len(data):
+            raise ValueError("cut short")
         yield tag, data[at:begin + length], data[begin:begin + length]
         at = begin + length
 

@@ -59,8 +59,6 @@ def find(about, shared):
         sys.modules.setdefault("function", found)
     for name in about["name"].split("."):
         found = getattr(found, name)
-    if "defaults" in shared:
-        found.__defaults__ = shared["defaults"]
     if "partial" in shared:
         first, named = shared["partial"]
         return functools.partial(found, *first, **named)

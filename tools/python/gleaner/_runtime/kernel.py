@@ -4,6 +4,7 @@ import sys
 
 sys.dont_write_bytecode = True  # the bundle holds what was signed, and nothing else
 import os
+import traceback
 
 from _gleaner import contract
 
@@ -16,4 +17,8 @@ from _gleaner import function
 
 if lack := function.lacking():  # 127 before the first word: this computer is passed over, and the function is not blamed
     sys.exit(print(lack, file=sys.stderr) or 127)
-contract.serve_kernel(function.load)
+try:
+    contract.serve_kernel(function.load)
+except ImportError as error:  # its last line says that this computer lacks a module; numpy's own message has fifty
+    traceback.print_exc()
+    sys.exit(f"{type(error).__name__}: {' '.join(str(error).split())[-500:]}")

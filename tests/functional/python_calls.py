@@ -1,0 +1,34 @@
+"""Functions that python_test.py sends to a grid; python_more.py comes with them."""
+import functools
+import time
+
+import python_more
+
+FACTOR = 3
+
+
+def square_and_more(x):
+    return python_more.add(x * x, FACTOR), ("pair", x)
+
+
+def divide(x):
+    return 1 / (x - 37)
+
+
+def slow(x):
+    time.sleep(0.2)
+    return x
+
+
+def clock(x):
+    return time.time()
+
+
+@functools.lru_cache(maxsize=None)
+def cached(x):
+    return x + 1
+
+
+def arrays(x):
+    import numpy
+    return {"grid": numpy.arange(x * 3.0).reshape(x, 3), "total": numpy.float64(x), 7: b"raw"}

@@ -1,0 +1,173 @@
+"""The Python package: calls through a real server and sandboxed clients, exceptions, Ctrl-C, attach, futures, hostile results."""
+import asyncio
+import os
+import pathlib
+import pickle
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+
+from harness import SLOW, SOURCE, FakeHost, Grid, main
+
+sys.path.insert(0, str(SOURCE / "tools" / "python"))
+import gleaner
+import python_calls
+from gleaner._runtime import calls
+
+COUNT = 1000
+
+
+class Trap:
+    """Leaves a file where it is unpickled."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.path),)
+
+
+class Python(unittest.TestCase):
+    """One server and two clients for all tests, which come in any order."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.context = Grid()
+        cls.server = cls.context.__enter__()
+        cls.addClassCleanup(lambda: cls.context.__exit__(None, None, None))
+        cls.server.start_server()
+        for name in ("one", "two"):
+            cls.server.add_client(name)
+        cls.signer = cls.server.offline / "signer.key"
+        cls.grid = gleaner.connect(cls.server.project / "admin", signer=cls.signer)
+
+    def applications(self):
+        return [each["archive"] for each in self.server.admin_json("app", "list")["items"]]
+
+    def test_thousand_calls_are_the_same_as_here_byte_for_byte_and_use_one_application(self):
+        run = self.grid.map(python_calls.square_and_more, range(COUNT))
+        found = dict(run.items())
+        here = gleaner.local(1).map(python_calls.square_and_more, range(COUNT), batch=run._job.batch)
+        self.assertEqual(found, dict(here.items()))
+        self.assertEqual(gleaner.connect(self.server.project, signer=self.signer).attach(run.id).results(),
+                         [(x * x + 3, ("pair", x)) for x in range(COUNT)])
+        known = self.applications()
+        self.assertEqual(list(self.grid.map(python_calls.square_and_more, [2], batch=1)), [(7, ("pair", 2))])
+        self.assertEqual(self.applications(), known)
+
+    def test_a_closure_brings_data_and_functions(self):
+        weights, helper = {"a": (1, 2)}, lambda x: x + weights["a"][1]  # noqa: E731
+        self.assertEqual(list(self.grid.starmap(lambda x, y: helper(x) * y, [(1, 2), (3, 4)])), [6, 20])
+
+    def test_numpy_arrays(self):
+        numpy = __import__("numpy")
+        found, = self.grid.map(python_calls.arrays, [2])
+        self.assertTrue(numpy.array_equal(found["grid"], numpy.arange(6.0).reshape(2, 3)))
+        self.assertIsInstance(found["total"], numpy.float64)
+        self.assertEqual(found[7], b"raw")
+
+    def test_an_exception_has_the_argument_and_the_place(self):
+        run = self.grid.map(python_calls.divide, range(100))
+        with self.assertRaises(gleaner.CallError) as raised:
+            list(run)
+        self.assertEqual((raised.exception.type, raised.exception.argument, raised.exception.index), ("ZeroDivisionError", 37, 37))
+        self.assertRegex(raised.exception.traceback, r'File "python_calls.py", line \d+, in divide\n    return 1 / \(x - 37\)')
+        found = list(self.grid.map(python_calls.divide, [36, 37, 38], return_exceptions=True))
+        self.assertEqual(found[::2], [-1.0, 1.0])
+        self.assertIsInstance(found[1], gleaner.CallError)
+
+    def test_futures_and_asyncio(self):
+        with gleaner.Executor(self.grid) as pool:
+            futures = [pool.submit(python_calls.cached, x) for x in range(20)]
+            wrong = pool.submit(python_calls.divide, 37)
+            self.assertEqual([future.result() for future in futures], list(range(1, 21)))
+            self.assertIsInstance(wrong.exception(), gleaner.CallError)
+
+        async def both():
+            one, two = self.grid.map(python_calls.cached, [1]), self.grid.map(python_calls.cached, [2])
+            return await asyncio.gather(one, two)
+
+        self.assertEqual(asyncio.run(both()), [[2], [3]])
+
+    def test_check_finds_what_is_not_deterministic(self):
+        with self.assertRaises(gleaner.NotDeterministic):
+            list(self.grid.map(python_calls.clock, range(20), check=True))
+
+    def test_ctrl_c_cancels(self):
+        script = self.server.directory / "script.py"
+        script.write_text(textwrap.dedent("""\
+            import sys, gleaner, python_calls
+            run = gleaner.connect(sys.argv[1], signer=sys.argv[2]).map(python_calls.slow, range(100_000), batch=1)
+            print(run.id, flush=True)
+            list(run)
+            """))
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(SOURCE / "tools/python"), str(SOURCE / "tests/functional")])}
+        process = subprocess.Popen([sys.executable, script, self.server.project, self.signer], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True, env=environment)
+        identity = process.stdout.readline().strip()
+        self.server.wait_until("an item", lambda: self.server.problem(identity)["accepted"], 60)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60 * SLOW)
+        self.assertIn("KeyboardInterrupt", errors)
+        self.assertEqual(self.server.problem(identity)["state"], "cancelled")
+        with self.assertRaises(gleaner.ProblemFailed):
+            self.grid.attach(identity).results()
+
+    def test_problems_of_any_application(self):
+        self.server.add_application(SOURCE / "tests/functional/python_app")
+        problem = self.grid.problem("squares", {"count": 10}).wait(timeout=60 * SLOW)
+        self.assertEqual(problem.results(), {"sum.txt": b"285\n"})
+        written, = self.grid.attach(problem.id).results(self.server.directory / "out")
+        self.assertEqual(written.read_bytes(), b"285\n")
+
+
+class Strangers(unittest.TestCase):
+    def test_hostile_results_are_refused_and_never_unpickled(self):
+        with Grid() as server, tempfile.TemporaryDirectory() as directory:
+            sprung = pathlib.Path(directory) / "sprung"
+            server.start_server()
+            grid = gleaner.connect(server.project, signer=server.offline / "signer.key")
+            run = grid.map(python_calls.cached, range(4), batch=1)
+            payload = pickle.dumps(Trap(sprung))
+            npy = b"\x93NUMPY\x01\x00\x76\x00" + b"{'descr': '|O', 'fortran_order': False, 'shape': (1,), }".ljust(117) + b"\n" + payload
+            code = b'{"$array":0}'
+            attached = b"\0" + len(code).to_bytes(4, "little") + code + len(npy).to_bytes(8, "little") + npy
+            for value in (payload, b"__import__('os').mkdir('/tmp/x')", attached, b'{"$eval":"1"}'):
+                host = FakeHost(server, "liar")  # a new one each time: a refused result has a host held back
+                _, reply = host.work()
+                unit = reply["decoded"][0]
+                lie = bytes([calls.RETURNED]) + len(value).to_bytes(4, "little") + value
+                begin, end = unit["range"]["begin"], unit["range"]["end"]
+                _, answer = host.commit(unit["unit"], begin, [lie] * (end - begin))
+                self.assertEqual(answer["status"], "refused", answer)
+                self.assertEqual(server.problem(run.id)["accepted"], 0)
+            server.add_client("honest")
+            self.assertEqual(list(run), [1, 2, 3, 4])
+            self.assertFalse(sprung.exists())
+
+    def test_another_server_is_not_trusted(self):
+        with Grid() as server, Grid() as other:
+            server.start_server()
+            other.start_server()
+            profile = server.project / "admin" / "admin.json"
+            text = profile.read_text()
+            profile.write_text(text.replace(f":{server.port}", f":{other.port}"))
+            with self.assertRaises(gleaner.Untrusted):
+                gleaner.connect(server.project)
+
+    def test_a_lost_server_is_found_again(self):
+        with Grid() as server:
+            server.start_server()
+            server.add_client("one")
+            grid = gleaner.connect(server.project, signer=server.offline / "signer.key")
+            run = grid.map(python_calls.cached, range(10))
+            server.kill("server")
+            server.start_server()
+            self.assertEqual(list(run), list(range(1, 11)))
+
+
+if __name__ == "__main__":
+    main()

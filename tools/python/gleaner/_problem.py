@@ -1,0 +1,86 @@
+"""Problems of any application: added, watched, and their result files fetched."""
+import asyncio
+import json
+import pathlib
+
+from ._errors import GridError
+from ._progress import Bar
+from ._remote import Watch
+
+
+class Problem:
+    """A problem on a server. `await problem` waits for it, too."""
+
+    def __init__(self, api, identity):
+        self._api, self._watch, self.id = api, Watch(api, identity), int(identity)
+
+    def wait(self, progress=None, timeout=None):
+        """Until it is finished; the problem itself. Raises ProblemFailed if it ends otherwise, and TimeoutError.
+
+        Ctrl-C ends the waiting, not the problem: see cancel().
+        """
+        with Bar(progress, f"problem {self.id}") as bar:
+            for _ in self._watch.looks(bar.show, timeout):
+                pass
+        return self
+
+    def __await__(self):
+        return asyncio.to_thread(self.wait).__await__()
+
+    def results(self, directory=None):
+        """Its result files: with a directory, written there, as a list of paths; else a dict of names and bytes."""
+        info = self._watch.look()
+        if info["state"] != "finished":
+            raise GridError(f"problem {self.id} is {info['state']}: wait() for it")
+        files = {each["name"]: each for each in info["results"]}
+        if directory is None:
+            return {name: self._bytes(described) for name, described in files.items()}
+        directory = pathlib.Path(directory)
+        directory.mkdir(parents=True, exist_ok=True)
+        return [self._write(directory, described) for described in files.values()]
+
+    def _bytes(self, described):
+        pieces = []
+        self._api.download(described["digest"], described["bytes"], pieces.append)
+        return b"".join(pieces)
+
+    def _write(self, directory, described):
+        name = described["name"]
+        if name != pathlib.PurePath(name).name or name.startswith(".") or "\\" in name:
+            raise GridError(f"a result is called {name!r}, which is no plain file name: its application must not do that")
+        part = directory / f".{described['digest'][:16]}.part"
+        with open(part, "wb") as file:
+            self._api.download(described["digest"], described["bytes"], file.write)
+        return part.replace(directory / name)
+
+    def progress(self):
+        """What the server knows of it: state, items, accepted, hosts, eta_seconds, errors and much more."""
+        return self._watch.look()
+
+    def cancel(self):
+        """Ends it and drops its results."""
+        self._api.cancel_problem(self.id)
+
+    def delete(self):
+        """Deletes it and its results, once it is over."""
+        self._api.delete_problem(self.id)
+
+    def __repr__(self):
+        return f"<gleaner problem {self.id}>"
+
+
+def add(api, application, name, parameters, inputs, options):
+    """`inputs`: names and bytes, texts or paths."""
+    described = []
+    for each, content in (inputs or {}).items():
+        digest, size = upload(api, content)
+        described.append({"name": each, "digest": digest, "bytes": size})
+    return Problem(api, api.add_problem({"application": application, "name": name, "parameters": json.dumps(parameters or {}),
+                                         "inputs": described, **options})["id"])
+
+
+def upload(api, content):
+    if isinstance(content, pathlib.PurePath):
+        return api.upload_file(content)
+    data = content.encode() if isinstance(content, str) else bytes(content)
+    return api.upload(data), len(data)
