@@ -26,7 +26,8 @@ class Guide(unittest.TestCase):
             managers = managers_settings(probe)
         sandbox = " ".join(f"'{word}'" for word in sandbox_arguments(directory / "probe"))
         environment = {**os.environ, "PATH": f"{BUILD / 'bin'}:{os.environ['PATH']}", "PORT": str(free_port()),
-                       "GleanerKit_DIR": str(BUILD / "kit"), "MANAGERS": managers.partition(" = ")[2]}
+                       "GleanerKit_DIR": str(BUILD / "kit"), "MANAGERS": managers.partition(" = ")[2],
+                       "PYTHONPATH": str(SOURCE / "tools" / "python"), "PYTHONDONTWRITEBYTECODE": "1"}
         # One shell for all of it, so that what it started last can be ended at last.
         with open(directory / "errors", "w") as errors:
             shell = subprocess.Popen(["/bin/bash", "-e"], cwd=directory, env=environment, stdin=subprocess.PIPE,

@@ -77,7 +77,7 @@ def main():
     faults = []
     for name in listed.stdout.splitlines():
         path = ROOT / name
-        if not path.is_file():
+        if not path.is_file() or path.is_symlink():  # a link is read where it leads
             continue
         try:
             content = path.read_text()
