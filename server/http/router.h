@@ -78,6 +78,7 @@ class Router {
   void application_operation(const AdminCall& call);
   void problem_operation(const AdminCall& call);
   void one_problem(const AdminCall& call, ProblemId id);
+  void accepted_items(const AdminCall& call, ProblemId id);
   void host_admin_operation(const AdminCall& call);
   void code_operation(const AdminCall& call);
   void relay_admin_operation(const AdminCall& call);

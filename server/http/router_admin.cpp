@@ -22,6 +22,23 @@ std::optional<int> asked_count(const Request& request, int otherwise) {
   return static_cast<int>(std::min(*count, count_max));
 }
 
+constexpr std::size_t ranges_max = 500;  // they fit the head of a request
+
+// "0-10,20-30" as ranges without their ends; nothing: it is not that.
+std::optional<RangeSet> asked_ranges(std::string_view text) {
+  RangeSet ranges;
+  while (!text.empty()) {
+    const std::string_view one = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), one.size() + 1));
+    const auto dash = one.find('-');
+    if (dash == std::string_view::npos || ranges.count() == ranges_max) return std::nullopt;
+    const auto begin = parse_number(one.substr(0, dash)), end = parse_number(one.substr(dash + 1));
+    if (!begin || !end || *begin >= *end) return std::nullopt;
+    ranges.add({*begin, *end});
+  }
+  return ranges;
+}
+
 }  // namespace
 
 // /v1/admin/KIND[/WHICH[/ACTION]], by somebody who may.
@@ -212,6 +229,7 @@ void Router::one_problem(const AdminCall& call, ProblemId id) {
           problems.change_application(id, std::move(message), call.change<protocol::ProblemInfo>());
         });
   }
+  if (call.is("GET", "items")) return accepted_items(call, id);
   if (call.is("GET", "map")) return service_.views().item_map(id, answer<protocol::ItemMap>(call.reply));
   if (call.is("GET", "history"))
     return call.reply(json_response(protocol::encode(service_.views().history(id))));
@@ -221,6 +239,27 @@ void Router::one_problem(const AdminCall& call, ProblemId id) {
     return problems.decisions(id, *count, answer<std::vector<protocol::DecisionInfo>>(call.reply));
   }
   call.unknown();
+}
+
+void Router::accepted_items(const AdminCall& call, ProblemId id) {
+  const auto asked = [&call](const char* name) {
+    const auto found = call.request.query.find(name);
+    return found == call.request.query.end() ? std::string() : found->second;
+  };
+  const auto stage = asked("stage").empty() ? 0 : parse_number(asked("stage"));
+  auto known = asked_ranges(asked("known"));
+  if (!stage || *stage >= limits::stages_max || !known)
+    return call.reply(error_response(
+        {ErrorKind::invalid, "expected stage=STAGE, a number, and known=BEGIN-END,..., at most 500"}));
+  service_.accepted_items().read(id, static_cast<int>(*stage), std::move(*known),
+                                 [reply = call.reply](Result<Bytes> items) {
+                                   if (!items.ok()) return reply(error_response(items.error()));
+                                   Response response;
+                                   response.headers["Content-Type"] = "application/octet-stream";
+                                   response.headers["X-Content-Type-Options"] = "nosniff";
+                                   response.body = std::move(*items);
+                                   reply(std::move(response));
+                                 });
 }
 
 void Router::host_admin_operation(const AdminCall& call) {

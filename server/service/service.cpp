@@ -59,6 +59,7 @@ Service::Service(Settings settings, ProjectSecrets secrets, Dependencies depende
       applications_(kernel_, secrets_),
       problems_(kernel_),
       previews_(kernel_),
+      accepted_items_(kernel_),
       ticker_(kernel_, upload_accounts_, audit_, revocation_watch_, scrub_, views_, problems_, subtree_,
               work_) {}
 

@@ -21,6 +21,7 @@
 #include "server/service/core/revocations.h"
 #include "server/service/core/tokens.h"
 #include "server/service/jobs.h"
+#include "server/service/operator/accepted_items.h"
 #include "server/service/operator/applications.h"
 #include "server/service/operator/audit.h"
 #include "server/service/operator/host_administration.h"
@@ -72,6 +73,7 @@ class Service {
   [[nodiscard]] Applications& applications() { return applications_; }
   [[nodiscard]] Problems& problems() { return problems_; }
   [[nodiscard]] Previews& previews() { return previews_; }
+  [[nodiscard]] AcceptedItems& accepted_items() { return accepted_items_; }
   [[nodiscard]] Overview& overview() { return overview_; }
   [[nodiscard]] Ticker& ticker() { return ticker_; }
   [[nodiscard]] Load& load() { return load_; }
@@ -119,6 +121,7 @@ class Service {
   Applications applications_;
   Problems problems_;
   Previews previews_;
+  AcceptedItems accepted_items_;
   Ticker ticker_;
 };
 

@@ -69,6 +69,12 @@ class Python(unittest.TestCase):
         self.assertIsInstance(found["total"], numpy.float64)
         self.assertEqual(found[7], b"raw")
 
+    def test_results_come_while_others_are_computed(self):
+        run = self.grid.map(python_calls.slow, range(600), batch=1)
+        self.assertEqual([next(run), next(run)], [0, 1])
+        self.assertEqual(run.progress()["state"], "running")
+        run.cancel()
+
     def test_an_exception_has_the_argument_and_the_place(self):
         run = self.grid.map(python_calls.divide, range(100))
         with self.assertRaises(gleaner.CallError) as raised:
@@ -108,7 +114,8 @@ class Python(unittest.TestCase):
         process = subprocess.Popen([sys.executable, script, self.server.project, self.signer], stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True, env=environment)
         identity = process.stdout.readline().strip()
-        self.server.wait_until("an item", lambda: self.server.problem(identity)["accepted"], 60)
+        attached = self.grid.attach(identity)
+        self.server.wait_until("an item", lambda: attached.progress()["accepted"], 60)
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=60 * SLOW)
         self.assertIn("KeyboardInterrupt", errors)

@@ -189,6 +189,13 @@ class Wire(unittest.TestCase):
         self.call("POST", "/v1/admin/problems/999999/preview", {}, admin, expect=404)
         partial = self.call("POST", f"/v1/admin/problems/{identity}/partial", {}, admin)
         self.assertEqual(partial["files"], preview["files"])
+        framed = [number.to_bytes(8, "little") + len(item).to_bytes(4, "little") + item for number, item in zip(range(begin, end), items)]
+        accepted = f"/v1/admin/problems/{identity}/items"
+        self.assertEqual(self.call("GET", accepted, token=admin), b"".join(framed))
+        self.assertEqual(self.call("GET", f"{accepted}?stage=0&known={begin}-{begin + 1}", token=admin), b"".join(framed[1:]))
+        self.call("GET", f"{accepted}?stage=1", token=admin, expect=409)
+        for wrong in ("known=5", "known=5-5", "known=a-b", "stage=x", "stage=64", "known=" + ",".join(f"{i}-{i + 1}" for i in range(0, 1002, 2))):
+            self.call("GET", f"{accepted}?{wrong}", token=admin, expect=400)
         self.call("POST", f"/v1/admin/problems/{identity}/retry", {}, admin, expect=409)  # nothing has failed
         self.call("POST", "/v1/admin/problems/999999/retry", {}, admin, expect=404)
         self.call("POST", f"/v1/admin/problems/{identity}/application", {"application": "squares"}, admin, expect=409)

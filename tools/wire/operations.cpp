@@ -154,6 +154,18 @@ void add_problem_operations(const Json& json, std::vector<Operation>& to) {
       {"POST", "/v1/admin/problems/{id}/partial", Who::admin, nothing, json.of<Preview>(),
        "As preview, of any problem that is not finished; the accepted items themselves where the application "
        "has no preview"},
+      {"GET",
+       "/v1/admin/problems/{id}/items",
+       Who::admin,
+       none,
+       octets,
+       "Accepted items of the present stage as they come, each as uint64 number, uint32 length and bytes; "
+       "some 4 MiB "
+       "of them; 409: another stage is computed, or the problem is over",
+       {"name: stage, in: query, schema: { type: integer, minimum: 0, default: 0 }",
+        "name: known, in: query, schema: { type: string }, description: \"items to leave out: "
+        "BEGIN-END,...; "
+        "at most 500 ranges\""}},
       {"GET", "/v1/admin/strategies", Who::admin, none, json.list<StrategyInfo>(),
        "Strategies and straggler rules"},
       {"GET",

@@ -23,6 +23,7 @@ REPLY_BYTES_MAX = 256 << 20  # a list of 10,000 problems is some 10 MB
 UPLOAD_PIECE = 1 << 20
 DOWNLOAD_PIECE = 4 << 20
 PAUSE_MAX = 20  # seconds
+KNOWN_MAX = 500  # ranges in a request, whose head is bounded
 COMPRESSED_FROM = 1 << 10
 
 
@@ -76,8 +77,10 @@ class Api:
     def delete_problem(self, identity):
         return self.call("DELETE /v1/admin/problems/{id}", id=identity)
 
-    def partial(self, identity) -> _wire.Preview:
-        return self.call("POST /v1/admin/problems/{id}/partial", {}, id=identity)
+    def accepted_items(self, identity, known) -> bytes:
+        """Items that were accepted and are not in `known`, (begin, end) pairs, as calls.read_items() reads them."""
+        words = ",".join(f"{begin}-{end}" for begin, end in known[:KNOWN_MAX])
+        return self.send("GET", path_of("GET /v1/admin/problems/{id}/items", id=identity) + (f"?known={words}" if words else ""))
 
     def upload(self, data):
         """Its digest. What is on the server already is not sent again."""

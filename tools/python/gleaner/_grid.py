@@ -102,7 +102,8 @@ class RemoteGrid(Grid):
             if getattr(options, key) not in (None, ""):
                 problem[key] = getattr(options, key)
         identity = self.api.add_problem(problem)["id"]
-        return RemoteItems(self.api, identity, self.disagreement if options.check else None, options.keep)
+        return RemoteItems(self.api, identity, job, self.disagreement if options.check else None, options.keep,
+                           options.early)
 
     def provide(self, bundle):
         """Signs and adds a bundle, unless the project has it."""

@@ -27,18 +27,19 @@ class Options:
     wheels            files of wheels to ship with the function
     weight, priority  of the problem among others
     strategy          that sizes its units
+    early             give results while others are computed; without it, once all are validated
     keep              the problem on the server once its results were read, for attach()
     """
 
     def __init__(self, batch=None, check=False, return_exceptions=False, progress=None, name=None, memory_megabytes=512,
                  disk_megabytes=64, seconds=3600, result_megabytes=16, threads=1, wheels=(), weight=None, priority=None, strategy="",
-                 keep=True):
+                 keep=True, early=True):
         if batch is not None and (type(batch) is not int or batch < 1):
             raise ValueError("batch: expected a whole number above 0")
         self.batch, self.check, self.return_exceptions, self.progress, self.name = batch, check, return_exceptions, progress, name
         self.limits = {"memory_megabytes": int(memory_megabytes), "disk_megabytes": int(disk_megabytes),
                        "item_seconds": int(seconds), "item_bytes": int(result_megabytes) << 20, "threads": int(threads)}
-        self.keep = keep
+        self.keep, self.early = keep, early
         self.wheels, self.weight, self.priority, self.strategy = tuple(map(str, wheels)), weight, priority, strategy
 
 

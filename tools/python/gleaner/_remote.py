@@ -1,4 +1,6 @@
 """Problems on a server: added, watched and read."""
+import hashlib
+import io
 import tempfile
 import threading
 import time
@@ -8,7 +10,6 @@ from ._errors import GridError, ProblemFailed, Untrusted
 from ._runtime import calls
 
 FIRST_PAUSE, PAUSE_MAX = 0.05, 2.0  # seconds between looks at a problem
-PARTIAL_PAUSE = 1.0  # between looks at its first results, and ten times as long as the last one took
 MEMORY_BYTES = 64 << 20  # of results; larger files go to the disk
 
 
@@ -61,18 +62,54 @@ class Watch:
         raise ProblemFailed(f"problem {self.identity} was cancelled", self.identity)
 
 
+class Seen:
+    """Items that were given to the caller: their numbers as ranges, and their bytes' digests."""
+
+    def __init__(self):
+        self.digests = {}
+
+    def add(self, number, data):
+        """Is it new? Raises Untrusted for an item that came with other bytes before."""
+        digest = hashlib.blake2b(data, digest_size=16).digest()
+        if self.digests.setdefault(number, digest) is digest:
+            return True
+        if self.digests[number] == digest:
+            return False
+        raise Untrusted(f"the result of item {number} was found wrong and replaced after it was given to you: compute with these results "
+                        "again; early=False gives results once all are validated")
+
+    def ranges(self):
+        """(begin, end) pairs, in order.
+
+        >>> seen = Seen()
+        >>> [seen.add(number, b"") for number in (1, 2, 5, 2)]
+        [True, True, True, False]
+        >>> seen.ranges()
+        [(1, 3), (5, 6)]
+        """
+        found = []
+        for number in sorted(self.digests):
+            if found and found[-1][1] == number:
+                found[-1] = (found[-1][0], number + 1)
+            else:
+                found.append((number, number + 1))
+        return found
+
+
 class RemoteItems:
     """Items of a function's calls on a server; what _run.Run takes items from."""
 
-    def __init__(self, api, identity, check=None, keep=True):
-        """`check`: what to raise where hosts disagree. `keep`: the problem stays when its results are read."""
-        self.api, self.identity, self.check, self.keep = api, identity, check, keep
+    def __init__(self, api, identity, job=None, check=None, keep=True, early=True):
+        """`check`: what to raise where hosts disagree. `keep`: the problem stays when its results are read. `early`: items
+        are given while others are computed, before hosts of strangers are validated."""
+        self.api, self.identity, self.check, self.keep, self.early_wanted = api, identity, check, keep, early
         self.watch = Watch(api, identity)
-        self.calls = self.batch = None  # as the results say
+        # Without a job, as an attached run is, the results say them.
+        self.calls, self.batch = (job.calls, job.batch) if job else (None, None)
 
     def items(self, shown=None):
         """(number, bytes) of each item; some while others are computed."""
-        seen, next_partial, pause = set(), 0, PARTIAL_PAUSE
+        seen = Seen()
         for info in self.watch.looks(shown):
             if self.check and info["disagreements"]:
                 self.cancel()
@@ -81,14 +118,21 @@ class RemoteItems:
                 yield from self.read(info["results"], seen)
                 if not self.keep:
                     self.api.delete_problem(self.identity)
-            elif info["accepted"] > len(seen) and time.monotonic() > next_partial:
-                begin = time.monotonic()
-                try:
-                    yield from self.read(self.api.partial(self.identity)["files"], seen)
-                except Conflict:
-                    pass  # it is being combined at this moment
-                pause = max(PARTIAL_PAUSE, 1.5 * pause, 10 * (time.monotonic() - begin))
-                next_partial = time.monotonic() + pause
+            elif info["accepted"] > len(seen.digests) and self.calls is not None and self.early_wanted and not self.check:
+                yield from self.early(seen)
+
+    def early(self, seen):
+        """Items that are accepted and were not seen before."""
+        try:
+            while data := self.api.accepted_items(self.identity, seen.ranges()):
+                new = [(number, item) for number, item in calls.read_items(io.BytesIO(data)) if seen.add(number, item)]
+                yield from new
+                if not new:
+                    return
+        except Conflict:
+            pass  # it has just finished
+        except calls.FormatError as error:
+            raise Untrusted(f"the results of problem {self.identity} cannot be read: {error}") from None
 
     def read(self, files, seen):
         """The items of a results file that were not seen before."""
@@ -100,10 +144,12 @@ class RemoteItems:
             file.seek(0)
             try:
                 content = calls.read_results(file)
-                self.calls, self.batch = next(content)
+                told = next(content)
+                if self.calls is not None and told != (self.calls, self.batch):
+                    raise Untrusted(f"the results of problem {self.identity} are those of other calls")
+                self.calls, self.batch = told
                 for number, data in content:
-                    if number not in seen:
-                        seen.add(number)
+                    if seen.add(number, data):
                         yield number, data
             except calls.FormatError as error:
                 raise Untrusted(f"the results of problem {self.identity} cannot be read: {error}") from None
@@ -116,4 +162,4 @@ class RemoteItems:
             pass  # it has finished meanwhile
 
     def progress(self):
-        return self.watch.info or self.watch.look()
+        return self.watch.look()

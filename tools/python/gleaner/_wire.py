@@ -727,6 +727,7 @@ OPERATIONS: Dict[str, Tuple[str, str]] = {
     "POST /v1/admin/problems/{id}/application": ("ChangeApplication", "ProblemInfo"),
     "POST /v1/admin/problems/{id}/preview": ("Nothing", "Preview"),
     "POST /v1/admin/problems/{id}/partial": ("Nothing", "Preview"),
+    "GET /v1/admin/problems/{id}/items": ("", ""),
     "GET /v1/admin/strategies": ("", "StrategyInfoList"),
     "GET /v1/admin/problems/{id}/decisions": ("", "DecisionInfoList"),
     "GET /v1/admin/problems/{id}/map": ("", "ItemMap"),

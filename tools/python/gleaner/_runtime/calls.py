@@ -29,10 +29,18 @@ def read_results(file):
     if not 0 < batch or not 0 < total <= 1 << 53:
         raise FormatError("not a file of results")
     yield total, batch
+    for number, data in read_items(file):
+        if number >= batches(total, batch):
+            raise FormatError("there is no such item")
+        yield number, data
+
+
+def read_items(file):
+    """(number, bytes) of items that stand one behind the other, each as uint64 number, uint32 length and bytes."""
     while head := file.read(12):
         number, length = struct.unpack("<QI", head) if len(head) == 12 else (0, 1 << 32)
         data = file.read(length)
-        if len(data) != length or number >= batches(total, batch):
+        if len(data) != length:
             raise FormatError("cut short")
         yield number, data
 
