@@ -32,3 +32,8 @@ def cached(x):
 def arrays(x):
     import numpy
     return {"grid": numpy.arange(x * 3.0).reshape(x, 3), "total": numpy.float64(x), 7: b"raw"}
+
+
+def lacking(x):
+    import no_such_module_anywhere
+    return no_such_module_anywhere

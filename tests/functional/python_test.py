@@ -9,6 +9,7 @@ import sys
 import tempfile
 import textwrap
 import unittest
+import warnings
 
 from harness import SLOW, SOURCE, FakeHost, Grid, main
 
@@ -98,9 +99,19 @@ class Python(unittest.TestCase):
 
         self.assertEqual(asyncio.run(both()), [[2], [3]])
 
+    def test_a_module_that_hosts_lack_is_told_and_no_fault_of_the_function(self):
+        run = self.grid.map(python_calls.lacking, [1], batch=1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", gleaner.GridWarning)
+            with self.assertRaisesRegex(gleaner.GridWarning, "lacks no_such_module_anywhere"):
+                list(run)
+        errors = run.progress()["errors"]
+        self.assertEqual({each["kind"] for each in errors}, {"not-executable"})
+
     def test_check_finds_what_is_not_deterministic(self):
         with self.assertRaises(gleaner.NotDeterministic):
             list(self.grid.map(python_calls.clock, range(20), check=True))
+        self.assertEqual(list(self.grid.map(python_calls.cached, range(20), check=True)), list(range(1, 21)))
 
     def test_ctrl_c_cancels(self):
         script = self.server.directory / "script.py"
@@ -115,7 +126,7 @@ class Python(unittest.TestCase):
                                    stderr=subprocess.PIPE, text=True, env=environment)
         identity = process.stdout.readline().strip()
         attached = self.grid.attach(identity)
-        self.server.wait_until("an item", lambda: attached.progress()["accepted"], 60)
+        self.server.wait_until("an item", lambda: attached.progress()["accepted"], 200)
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=60 * SLOW)
         self.assertIn("KeyboardInterrupt", errors)
@@ -125,7 +136,7 @@ class Python(unittest.TestCase):
 
     def test_problems_of_any_application(self):
         self.server.add_application(SOURCE / "tests/functional/python_app")
-        problem = self.grid.problem("squares", {"count": 10}).wait(timeout=60 * SLOW)
+        problem = self.grid.problem("squares", {"count": 10}).wait(timeout=200 * SLOW)
         self.assertEqual(problem.results(), {"sum.txt": b"285\n"})
         written, = self.grid.attach(problem.id).results(self.server.directory / "out")
         self.assertEqual(written.read_bytes(), b"285\n")

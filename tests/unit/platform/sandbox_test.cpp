@@ -4,6 +4,7 @@
 #include <pwd.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -66,6 +67,24 @@ TEST_CASE("A script needs its interpreter, through all links, and that one's mod
   CHECK(has(files, "/lib -> usr/lib"));
   CHECK_FALSE(has(files, "/usr/bin/bash"));
   CHECK_FALSE(has(files, "/usr/lib/other"));
+}
+
+TEST_CASE("Libraries that Debian links through /etc/alternatives are visible, other alternatives are not") {
+  const Directory system;
+  utsname facts{};
+  REQUIRE(::uname(&facts) == 0);
+  const std::string libraries = "usr/lib/" + std::string(facts.machine) + "-linux-gnu/";
+  system.put(libraries + "blas/libblas.so.3", "");
+  system.link(libraries + "libblas.so.3", "/etc/alternatives/libblas.so.3");
+  system.link("etc/alternatives/libblas.so.3", "/" + libraries + "blas/libblas.so.3");
+  system.put("usr/bin/nano", "");
+  system.link("etc/alternatives/editor", "/usr/bin/nano");
+  system.put("kernel", "");
+  const auto files = names(sandbox::runtime_files(system.root / "kernel", system.root));
+  CHECK(has(files, "/" + libraries.substr(0, libraries.size() - 1)));
+  CHECK(has(files, "/etc/alternatives/libblas.so.3 -> /" + libraries + "blas/libblas.so.3"));
+  CHECK_FALSE(has(files, "/etc/alternatives/editor -> /usr/bin/nano"));
+  CHECK_FALSE(has(files, "/usr/bin/nano"));
 }
 
 TEST_CASE("A missing interpreter is named, with what this distribution's user types") {

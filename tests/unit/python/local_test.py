@@ -1,11 +1,14 @@
 """gleaner.local(): order, exceptions, checks, cancelling, futures, asyncio; and what a kernel does with a function's own habits."""
 import asyncio
 import os
+import pathlib
 import random
 import sys
+import tempfile
 import threading
 import time
 import unittest
+import unittest.mock
 
 import gleaner
 
@@ -20,8 +23,13 @@ def chatty(x):
     return sys.stdin.read()
 
 
-def napping(x):
-    time.sleep(0.01 if x else 0.3)
+def last_first(x, directory):
+    """The first call ends when the last one has begun: in another process."""
+    begun = pathlib.Path(directory) / "begun"
+    if x == 5:
+        begun.touch()
+    while x == 0 and not begun.exists():
+        time.sleep(0.01)
     return x
 
 
@@ -46,10 +54,12 @@ class Local(unittest.TestCase):
         self.grid = gleaner.local(2)
 
     def test_order_is_that_of_the_calls_unless_it_does_not_matter(self):
-        self.assertEqual(list(self.grid.map(napping, range(6), batch=1)), list(range(6)))
-        unordered = list(self.grid.imap_unordered(napping, range(6), batch=1))
-        self.assertEqual(sorted(unordered), list(range(6)))
-        self.assertNotEqual(unordered[0], 0)
+        for ordered in (True, False):
+            with tempfile.TemporaryDirectory() as directory:
+                how = self.grid.imap if ordered else self.grid.imap_unordered
+                found = list(how(last_first, range(6), [directory] * 6, batch=1))
+            self.assertEqual(sorted(found), list(range(6)))
+            self.assertEqual(found[0] == 0, ordered)
 
     def test_iterables_batches_and_nothing(self):
         self.assertEqual(list(self.grid.map(pow, [2, 3, 4], [5, 2])), [32, 9])
@@ -58,8 +68,9 @@ class Local(unittest.TestCase):
         self.assertEqual(list(self.grid.map(square, [])), [])
 
     def test_batches_follow_what_calls_take(self):
-        self.assertEqual(self.grid.map(square, range(6400))._job.batch, 100)  # ever so many, but 64 items at least
         self.assertEqual(self.grid.map(hopeless, range(6400))._job.batch, 1)
+        with unittest.mock.patch("gleaner._grid.PILOT_SECONDS", 60):  # a thousand calls, however busy this computer is
+            self.assertEqual(self.grid.map(square, range(6400))._job.batch, 100)  # ever so many, but 64 items at least
 
     def test_many_arguments_are_several_files(self):
         texts = ["x" * 1_000_000] * 9
@@ -99,7 +110,7 @@ class Local(unittest.TestCase):
             list(run)
 
     def test_leaving_the_loop_ends_processes(self):
-        run = self.grid.map(napping, range(100_000), batch=1)
+        run = self.grid.map(square, range(100_000), batch=1)
         for _ in run:
             break
         run._iterator.close()

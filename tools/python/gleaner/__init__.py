@@ -5,7 +5,7 @@
 >>> list(grid.map(math.isqrt, [9, 16, 26]))
 [3, 4, 5]
 """
-from ._errors import CallError, ConnectionLost, GridError, NotDeterministic, ProblemFailed, SigningError, Untrusted
+from ._errors import CallError, ConnectionLost, GridError, GridWarning, NotDeterministic, ProblemFailed, SigningError, Untrusted
 from ._executor import Executor
 from ._grid import Grid, connect, local
 from ._job import Options
@@ -13,6 +13,6 @@ from ._problem import Problem
 from ._run import Run
 from ._source import SourceError
 
-__all__ = ["CallError", "ConnectionLost", "Executor", "Grid", "GridError", "NotDeterministic", "Options", "Problem", "ProblemFailed", "Run",
-           "SigningError", "SourceError", "Untrusted", "connect", "local"]
+__all__ = ["CallError", "ConnectionLost", "Executor", "Grid", "GridError", "GridWarning", "NotDeterministic", "Options", "Problem",
+           "ProblemFailed", "Run", "SigningError", "SourceError", "Untrusted", "connect", "local"]
 __version__ = "0.1.0"

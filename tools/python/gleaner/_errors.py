@@ -5,6 +5,10 @@ class GridError(Exception):
     """The grid cannot do what was asked; the message says why and what to do."""
 
 
+class GridWarning(UserWarning):
+    """Hosts fail with a function; others go on with it, if there are any."""
+
+
 class ConnectionLost(GridError):
     """The server cannot be reached. Work on the grid continues: `grid.attach(id)` finds it."""
 

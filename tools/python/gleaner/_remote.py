@@ -4,9 +4,10 @@ import io
 import tempfile
 import threading
 import time
+import warnings
 
 from ._api import Conflict
-from ._errors import GridError, ProblemFailed, Untrusted
+from ._errors import GridError, GridWarning, ProblemFailed, Untrusted
 from ._runtime import calls
 
 FIRST_PAUSE, PAUSE_MAX = 0.05, 2.0  # seconds between looks at a problem
@@ -103,7 +104,7 @@ class RemoteItems:
         """`check`: what to raise where hosts disagree. `keep`: the problem stays when its results are read. `early`: items
         are given while others are computed, before hosts of strangers are validated."""
         self.api, self.identity, self.check, self.keep, self.early_wanted = api, identity, check, keep, early
-        self.watch = Watch(api, identity)
+        self.watch, self.told = Watch(api, identity), set()
         # Without a job, as an attached run is, the results say them.
         self.calls, self.batch = (job.calls, job.batch) if job else (None, None)
 
@@ -111,6 +112,7 @@ class RemoteItems:
         """(number, bytes) of each item; some while others are computed."""
         seen = Seen()
         for info in self.watch.looks(shown):
+            self.warn(info)
             if self.check and info["disagreements"]:
                 self.cancel()
                 raise self.check(info)
@@ -120,6 +122,14 @@ class RemoteItems:
                     self.api.delete_problem(self.identity)
             elif info["accepted"] > len(seen.digests) and self.calls is not None and self.early_wanted and not self.check:
                 yield from self.early(seen)
+
+    def warn(self, info):
+        """Of each kind of failure, once."""
+        for error in info.get("errors", []):
+            words = error.get("words") or error["message"]
+            if words not in self.told:
+                self.told.add(words)
+                warnings.warn(f"problem {self.identity}: {error['hosts']} of the hosts failed: {words}", GridWarning, stacklevel=4)
 
     def early(self, seen):
         """Items that are accepted and were not seen before."""

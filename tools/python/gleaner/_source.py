@@ -7,7 +7,6 @@ Nothing is pickled. Errors: SourceError says which name cannot travel, and why.
 """
 import ast
 import functools
-import importlib.util
 import inspect
 import linecache
 import pathlib
