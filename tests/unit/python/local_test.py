@@ -113,7 +113,6 @@ class Local(unittest.TestCase):
         run = self.grid.map(square, range(100_000), batch=1)
         for _ in run:
             break
-        run._iterator.close()
         self.assertTrue(all(kernel.process.poll() is not None for kernel in run._source.kernels))
 
     def test_futures(self):

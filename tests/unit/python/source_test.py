@@ -159,7 +159,8 @@ class Modules(unittest.TestCase):
         self.assertEqual(computed(lambda x: twice(x) + tools.Tool.use(x), 5), 5)
 
     def test_installed_modules_are_needed_not_shipped(self):
-        self.write("study_numpy.py", "import numpy.linalg\n\ndef f(x):\n    import pandas\n    return x\n")
+        self.write("study_numpy.py", "import numpy.linalg\n\ndef f(x):\n    import pandas\n    return x\n\n"
+                   "def another(x):\n    import absent_accelerator\n    return x\n")
         captured = _source.capture(importlib.import_module("study_numpy").f)
         self.assertEqual((sorted(captured.files), captured.needs), (["study_numpy.py"], {"numpy", "pandas"}))
 

@@ -25,20 +25,21 @@ class Run:
         return self._source.identity
 
     def __iter__(self):
-        if self._iterator is None:
-            self._iterator = self._ordered()
-        return self._iterator
+        # Not kept, so that a loop's end closes it at once, and with it the run.
+        return self._ordered() if self._iterator is None else self._iterator
 
     def __next__(self):
-        return next(iter(self))
+        if self._iterator is None:
+            self._iterator = self._ordered()
+        return next(self._iterator)
 
     def __aiter__(self):
         return self._asynchronous()
 
     async def _asynchronous(self):
-        over = object()
+        over, results = object(), iter(self)
         try:
-            while (value := await asyncio.to_thread(next, iter(self), over)) is not over:
+            while (value := await asyncio.to_thread(next, results, over)) is not over:
                 yield value
         except asyncio.CancelledError:
             self.cancel()

@@ -59,6 +59,9 @@ def capture(function):
     elif home is not None and is_reachable(function) and function.__module__ != "__main__":
         captured.module, captured.name = function.__module__, function.__qualname__
         _ship_module(captured, home, function.__module__)
+        if isinstance(inspect.unwrap(function), types.FunctionType):
+            package = getattr(sys.modules[function.__module__], "__package__", "")
+            _ship_imports(captured, home, ast.Module([node_of(inspect.unwrap(function))[0]], []), package or "")
     else:
         _Extraction(captured).run(function)
     for path, text in captured.files.items():
@@ -146,20 +149,24 @@ def _ship_module(captured, home, name):
             continue
         captured.files[path] = file.read_bytes()
         package = name if file.name == "__init__.py" else name.rpartition(".")[0]
-        _ship_imports(captured, home, ast.parse(captured.files[path], path), package)
+        _ship_imports(captured, home, ast.parse(captured.files[path], path), package, whole_module=True)
 
 
-def _ship_imports(captured, home, tree, package):
-    for name, optional in imports_of(tree, package):
+def _ship_imports(captured, home, tree, package, whole_module=False):
+    for name, optional in imports_of(tree, package, whole_module):
         if _file_of(home, name.split(".")[0]) or (home / name.split(".")[0]).is_dir():
             _ship_module(captured, home, name)
         elif not optional:
             _need(captured, name)
 
 
-def imports_of(tree, package=""):
-    """(name, optional) of all modules that a file imports; optional: it goes without them. Names of a module's own may follow."""
-    guarded = {id(inner) for node in ast.walk(tree) if isinstance(node, ast.Try) and node.handlers
+def imports_of(tree, package="", whole_module=False):
+    """(name, optional) of all modules that a file imports; optional: it goes without them. Names of a module's own may follow.
+
+    Of a whole module, what its functions import when they are called is optional: the one that is called may be another.
+    """
+    inside = (ast.FunctionDef, ast.AsyncFunctionDef) if whole_module else ()
+    guarded = {id(inner) for node in ast.walk(tree) if (isinstance(node, ast.Try) and node.handlers) or isinstance(node, inside)
                for statement in node.body for inner in ast.walk(statement)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
