@@ -24,7 +24,12 @@ constexpr std::int64_t raw_small_max = 1 << 20;  // larger segments are not trie
 // whose disk is gone is mended within a few hours.
 constexpr Duration first_patience = std::chrono::minutes{15}, longest_patience = std::chrono::hours{6};
 constexpr Duration closing_patience = std::chrono::seconds{10};  // longer than a client that stops waits
-constexpr std::size_t refused_max = 64;                          // reports; more of them tell nothing new
+constexpr double direct_bytes_per_second_min = 256 << 10;        // a part of 8 MiB in half a minute
+// Of a request: what goes with it must not keep a heartbeat waiting for long.
+constexpr double piggyback_seconds = 10;
+constexpr std::int64_t piggyback_least = 64 << 10;
+constexpr std::int64_t piggyback_unknown = 128 << 10;  // while nothing is known of the line
+constexpr std::size_t refused_max = 64;                // reports; more of them tell nothing new
 
 // The server did not look at it.
 bool may_pass(ErrorKind kind) {
@@ -144,8 +149,11 @@ void Deliveries::start_upload(Unit& unit, Bytes segment) {
               host = unit.grant().host, work_key = direct ? trust_.project().work_key : Bytes(),
               bytes = std::make_shared<const Bytes>(std::move(segment))](
                  transport::JobContext& context) -> transport::Completion {
-    if (direct) objects_.put({context, server, work_key, host}, digest, *bytes);
-    Status outcome = transport::upload(context, server, digest, *bytes);
+    // A part that breaks off is lost there: a slow line brings all to the server, which keeps what came.
+    const bool slow =
+        pieces_.bytes_per_second() > 0 && pieces_.bytes_per_second() < direct_bytes_per_second_min;
+    if (direct && !slow) objects_.put({context, server, work_key, host}, digest, *bytes);
+    Status outcome = transport::upload(context, server, digest, *bytes, pieces_, &sending_);
     return [this, id, digest, outcome = std::move(outcome)] {
       const auto found = units_.find(id);
       if (found == units_.end()) return;
@@ -216,10 +224,18 @@ bool Deliveries::of_former_relay(const Unit& unit) const {
   return to_ == To::project && unit.held->granted().lease.has_value();
 }
 
+std::int64_t Deliveries::piggyback_bytes_max() const {
+  if (line_ <= 0) return piggyback_unknown;
+  // base64 makes a third more of it.
+  return static_cast<std::int64_t>(std::clamp(line_ * piggyback_seconds, static_cast<double>(piggyback_least),
+                                              static_cast<double>(limits::json_message_bytes_max / 2)));
+}
+
 std::vector<protocol::CommitRequest> Deliveries::take_piggybacked(SteadyTime now) {
   std::vector<protocol::CommitRequest> commits;
   if (disk_trouble_) return commits;  // a cut that is not on disk must not be sent
   std::int64_t bytes = 0;
+  const std::int64_t most = piggyback_bytes_max();
   for (auto& [id, unit] : units_) {
     // Those that wait for just this request are ready before their time.
     const bool waits = unit->delivery.at <= piggyback_until_ && unit->delivery.backoff.failures() == 0;
@@ -227,7 +243,7 @@ std::vector<protocol::CommitRequest> Deliveries::take_piggybacked(SteadyTime now
         !ready(*unit, waits ? std::max(now, piggyback_until_) : now))
       continue;
     bytes += unit->delivery.small ? static_cast<std::int64_t>(unit->delivery.small->size()) : 0;
-    if (bytes > limits::json_message_bytes_max / 2) break;  // base64 makes a third more of it
+    if (bytes > most && !commits.empty()) break;
     commits.push_back(request(*unit));
     if (commits.size() >= static_cast<std::size_t>(limits::segments_per_request_max)) break;
   }

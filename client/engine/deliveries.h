@@ -13,7 +13,9 @@
 #include "client/engine/trust.h"
 #include "client/engine/unit.h"
 #include "client/receipts/receipts.h"
+#include "shared/transport/piece_size.h"
 #include "shared/transport/server_call.h"
+#include "shared/transport/transfer_progress.h"
 
 namespace gleaner::engine {
 
@@ -46,6 +48,7 @@ class Deliveries {
         trust_(trust),
         server_(std::move(server)),
         objects_(services.clock),
+        sending_(services.clock),
         receipts_(services.files, directory) {}
 
   // Whether the server is a relay. REQUIRES: called before anything is delivered.
@@ -83,6 +86,10 @@ class Deliveries {
 
   // May large results be uploaded? Small ones go with what the session sends.
   void allow_uploads(bool allowed) { may_upload_ = allowed; }
+  // How fast this host's line is; 0: not known.
+  void know_line(double upload_bytes_per_second) { line_ = upload_bytes_per_second; }
+  // How far the result is that is uploaded now; nothing: none is.
+  [[nodiscard]] std::optional<transport::TransferProgress::View> sending() const { return sending_.view(); }
 
   [[nodiscard]] bool under_way() const;       // something could still be acknowledged soon
   [[nodiscard]] std::size_t waiting() const;  // units with cuts that are not acknowledged
@@ -103,6 +110,7 @@ class Deliveries {
   void recall(Unit& unit, SteadyTime now, Closing closing, Alarm& alarm) const;
   void start_upload(Unit& unit, Bytes segment);
   [[nodiscard]] bool ready(const Unit& unit, SteadyTime now) const;
+  [[nodiscard]] std::int64_t piggyback_bytes_max() const;
   [[nodiscard]] static bool failure_ready(const Unit& unit, SteadyTime now);
   static void end_delivery(Unit& unit, SteadyTime now);
   [[nodiscard]] protocol::CommitRequest request(Unit& unit);
@@ -115,7 +123,9 @@ class Deliveries {
   UnitBook& units_;
   const Trust& trust_;
   transport::Server server_;
-  ObjectAccess objects_;  // used on the data queue only
+  ObjectAccess objects_;  // used on the data queue only, as what follows
+  transport::PieceSize pieces_{transport::upload_pieces};
+  transport::TransferProgress sending_;  // read from any thread
   receipts::Receipts receipts_;
   std::optional<HostSigner> signer_;
   To to_ = To::project;
@@ -126,6 +136,7 @@ class Deliveries {
   SteadyTime piggyback_until_{};
   bool doubts_project_ = false;
   bool may_upload_ = true;
+  double line_ = 0;
 };
 
 }  // namespace gleaner::engine

@@ -87,21 +87,53 @@ Status DownloadCache::make_room(std::int64_t bytes) {
   return {};
 }
 
-Result<Bytes> DownloadCache::piece_of_server(const Source& source, const std::string& digest,
-                                             std::int64_t begin, std::int64_t end, std::int64_t bytes) const {
-  io::HttpRequest request = transport::get_request(source.server, "/v1/blobs/" + digest);
-  request.headers.emplace_back("Range", "bytes=" + std::to_string(begin) + "-" + std::to_string(end - 1));
-  request.reply_bytes_max = piece_bytes;
+Status DownloadCache::take(Coming& blob, std::int64_t end, std::string_view bytes) {
+  const auto size = static_cast<std::int64_t>(bytes.size());
+  if (size > end - blob.at)
+    return Error{ErrorKind::unavailable, "the server sent another range than asked for"};
+  TRY(files_.write_at(blob.partial, blob.at, bytes));
+  blob.at += size;
+  progress_.reach(blob.at);
+  return {};
+}
+
+Status DownloadCache::piece_of_server(const Source& source, Coming& blob, std::int64_t end) {
+  io::HttpRequest request = transport::get_request(source.server, "/v1/blobs/" + blob.digest);
+  request.headers.emplace_back("Range", "bytes=" + std::to_string(blob.at) + "-" + std::to_string(end - 1));
+  request.reply_bytes_max = end - blob.at;
   request.timeout = std::chrono::seconds{limits::request_seconds_max};
-  transport::Answer answer = transport::call(source.context.http, source.server, std::move(request));
-  if (!answer.reply.ok()) return answer.reply.error().within("downloading " + digest);
   // A whole answer to a request for a range is for the first range only.
-  const bool whole = answer.reply->status != 206;
-  const auto got = static_cast<std::int64_t>(answer.reply->body.size());
-  if (got != end - begin || (whole && (begin != 0 || end != bytes)))
-    return Error{ErrorKind::unavailable,
-                 "downloading " + digest + ": the server sent another range than asked for"};
-  return std::move(answer.reply->body);
+  const bool whole = blob.at == 0 && end == blob.bytes;
+  request.take = [&](int status, std::string_view bytes) -> Status {
+    if (status == 206 || whole) return take(blob, end, bytes);
+    return Error{ErrorKind::unavailable, "the server sent another range than asked for"};
+  };
+  const transport::Answer answer = transport::call(source.context.http, source.server, std::move(request));
+  if (!answer.reply.ok()) return answer.reply.error();
+  if (blob.at != end) return Error{ErrorKind::unavailable, "the server sent another range than asked for"};
+  return {};
+}
+
+// As large a piece as suits the line. What came before a connection broke is there, and counts.
+Status DownloadCache::fetch_piece(From from, const Source& source, Coming& blob) {
+  const std::int64_t begin = blob.at;
+  const std::int64_t end = std::min(blob.bytes, begin + pieces_.next());
+  const SteadyTime begun = clock_.steady();
+  if (from == From::objects_too) {
+    const ObjectAccess::Asker asker{source.context, source.server, source.trusted.work_key,
+                                    source.trusted.grant.host};
+    TRY(objects_.fetch(asker, blob.digest, {begin, end}, blob.bytes,
+                       [&](int, std::string_view bytes) { return take(blob, end, bytes); }));
+  }
+  const Status got = blob.at < end ? piece_of_server(source, blob, end) : Status();
+  if (got.ok()) {
+    pieces_.moved(end - begin, clock_.steady() - begun);
+    return got;
+  }
+  pieces_.broken();
+  // A connection that got on is made again at once: the next one may get on, too.
+  const bool again = got.error().kind == ErrorKind::unavailable && blob.at > begin;
+  return again ? Status() : Status(got.error().within("downloading " + blob.digest));
 }
 
 Status DownloadCache::download(const Source& source, const std::string& digest, std::int64_t bytes) {
@@ -123,19 +155,14 @@ Status DownloadCache::download_from(From from, const Source& source, const std::
   }
   TRY(make_room(bytes - at));
   if (bytes == 0) TRY(files_.write_at(partial, 0, ""));
-  const ObjectAccess::Asker asker{source.context, source.server, source.trusted.work_key,
-                                  source.trusted.grant.host};
-  while (at < bytes) {
-    if (source.context.stopping.load()) return Error{ErrorKind::unavailable, "the client is stopping"};
-    const std::int64_t end = std::min(bytes, at + piece_bytes);
-    std::optional<Bytes> piece;
-    if (from == From::objects_too) piece = objects_.fetch(asker, digest, {at, end}, bytes);
-    if (!piece) {
-      TRY_ASSIGN(piece, piece_of_server(source, digest, at, end, bytes));
-    }
-    TRY(files_.write_at(partial, at, *piece));
-    at = end;
-  }
+  Coming blob{digest, partial, at, bytes};
+  progress_.begin(at, bytes);
+  Status got;
+  while (got.ok() && blob.at < bytes)
+    got = source.context.stopping.load() ? Status(Error{ErrorKind::unavailable, "the client is stopping"})
+                                         : fetch_piece(from, source, blob);
+  progress_.end();
+  TRY(got);
   TRY(files_.sync(partial));
   if (const Status checked = check_blob(digest, partial, bytes); !checked.ok()) {
     TRY(files_.remove(partial));  // wrong bytes must not be resumed

@@ -1,8 +1,9 @@
 // The files that units need: blobs by digest, unpacked bundles, problem directories. Used on the data queue:
 // every function may block on the network or the disk. Nothing is used unless its digest was checked in this
 // run of the program: bundles are unpacked afresh after each start, and blobs hashed again before their
-// first use. One thread at a time. Errors: unavailable (the network: try again), untrusted (the bytes are
-// not what was signed), io (this disk), not_found (the server does not have it).
+// first use. What comes of a blob is kept as it comes, and gone on with. One thread at a time. Errors:
+// unavailable (the network: try again), untrusted (the bytes are not what was signed), io (this disk),
+// not_found (the server does not have it).
 #pragma once
 
 #include <atomic>
@@ -13,7 +14,9 @@
 #include "client/engine/trust.h"
 #include "client/state/state_directory.h"
 #include "shared/bundle/bundle.h"
+#include "shared/transport/piece_size.h"
 #include "shared/transport/server_call.h"
+#include "shared/transport/transfer_progress.h"
 #include "shared/transport/workers.h"
 
 namespace gleaner::engine {
@@ -33,6 +36,8 @@ class DownloadCache {
       : files_(files),
         directory_(std::move(directory)),
         unpack_(std::move(unpack)),
+        clock_(clock),
+        progress_(clock),
         objects_(clock),
         cache_bytes_max_(cache_bytes_max),
         free_bytes_min_(free_bytes_min) {}
@@ -51,8 +56,9 @@ class DownloadCache {
     free_bytes_min_ = free_bytes_min;
   }
 
-  static constexpr std::int64_t piece_bytes =
-      4 << 20;                                    // of a download: bounds memory, and work lost when cut off
+  // From any thread.
+  [[nodiscard]] const transport::TransferProgress& progress() const { return progress_; }
+
   static constexpr std::size_t problems_max = 8;  // directories kept
 
  private:
@@ -68,8 +74,15 @@ class DownloadCache {
   // untrusted: all is there, and it is not what it should be; it is gone.
   [[nodiscard]] Status download_from(From from, const Source& source, const std::string& digest,
                                      std::int64_t bytes);
-  [[nodiscard]] Result<Bytes> piece_of_server(const Source& source, const std::string& digest,
-                                              std::int64_t begin, std::int64_t end, std::int64_t bytes) const;
+  // A blob that comes, and how far it is.
+  struct Coming {
+    const std::string& digest;
+    io::Path partial;
+    std::int64_t at, bytes;
+  };
+  [[nodiscard]] Status fetch_piece(From from, const Source& source, Coming& blob);
+  [[nodiscard]] Status piece_of_server(const Source& source, Coming& blob, std::int64_t end);
+  [[nodiscard]] Status take(Coming& blob, std::int64_t end, std::string_view bytes);
   [[nodiscard]] Status check_blob(const std::string& digest, const io::Path& path, std::int64_t bytes) const;
   [[nodiscard]] Status lay_out(const Source& source, const io::Path& directory);
   [[nodiscard]] Status make_room(std::int64_t bytes);
@@ -78,6 +91,9 @@ class DownloadCache {
   io::Files& files_;
   state::ProjectDirectory directory_;
   bundle::Unpack unpack_;
+  const Clock& clock_;
+  transport::TransferProgress progress_;
+  transport::PieceSize pieces_{transport::download_pieces};
   ObjectAccess objects_;
   std::atomic<std::int64_t> cache_bytes_max_;
   std::atomic<std::int64_t> free_bytes_min_;

@@ -130,6 +130,7 @@ void Engine::decide(SteadyTime now) {
   preferences.cores = services_.settings.cores;
   const client_policy::RunDecision before = decision_;
   decision_ = client_policy::decide(preferences, signals(now));
+  services_.gate.set_share(decision_.cpu_share > 0 ? decision_.cpu_share : preferences.cpu_share);
   if (decision_.recheck) alarm_.at(now + std::min(*decision_.recheck, wait_max));
   if (before.mode == decision_.mode) return;
   spdlog::info("{}: {}", client_policy::name_of(decision_.mode), decision_.reason);
@@ -226,9 +227,7 @@ void Engine::set_owner_settings(const settings::OwnerSettings& owner_settings) {
   disk_.look_anew();
   if (owner_settings.memory_bytes > 0) settings.memory_bytes = owner_settings.memory_bytes;
   settings.watts_per_core = owner_settings.watts_per_core;
-  if (settings.cpu_share == owner_settings.cpu_share) return;
   settings.cpu_share = owner_settings.cpu_share;
-  services_.gate.set_share(owner_settings.cpu_share);
 }
 
 // Together they keep no more than the owner allows: each of them an equal part of it.

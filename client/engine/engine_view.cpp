@@ -31,9 +31,11 @@ std::string waiting_for(const Membership& project) {
   for (const auto& [id, unit] : project.units())
     if (unit->held_back && !unit->held->stopped()) return "not computing: " + unit->order_reason;
   for (const auto& [id, unit] : project.units())
-    if (unit->state == UnitState::granted || unit->state == UnitState::preparing)
-      return "not computing yet: fetching what " + unit->grant().problem_name + " needs" +
-             (unit->order_reason.empty() ? "" : " (" + unit->order_reason + ")");
+    if (unit->state == UnitState::granted || unit->state == UnitState::preparing) {
+      const std::string what = "not computing yet: fetching what " + unit->grant().problem_name + " needs";
+      if (const auto fetching = project.fetching()) return what + ": " + transport::text_of(*fetching);
+      return what + (unit->order_reason.empty() ? "" : " (" + unit->order_reason + ")");
+    }
   return {};
 }
 
@@ -200,6 +202,10 @@ void add_project(const EngineView& engine, EngineStatus& status, const Membershi
   if (wants_work && ask_at > now && !one.suspended && one.share > 0)
     status.details.push_back(told(engine, project, "work: asking again in " + seconds_text(ask_at - now)));
   if (!trouble.empty()) status.details.push_back(told(engine, project, "connection: " + trouble));
+  if (const auto fetching = project.fetching())
+    status.details.push_back(told(engine, project, "fetching a file: " + transport::text_of(*fetching)));
+  if (const auto sending = project.deliveries().sending())
+    status.details.push_back(told(engine, project, "delivering a result: " + transport::text_of(*sending)));
   status.projects.push_back(std::move(one));
 }
 

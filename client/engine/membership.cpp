@@ -98,6 +98,7 @@ void Membership::prepare(SteadyTime now, Alarm& alarm) {
 void Membership::deliver(SteadyTime now, SteadyTime piggyback_until, Closing closing, Alarm& alarm) {
   deliveries_.hold_for_piggyback(piggyback_until);
   deliveries_.allow_uploads(terms_.no_network.empty());
+  if (link_) deliveries_.know_line(link_->upload());
   deliveries_.tick(now, standing_ == Standing::copy ? Closing::yes : closing, alarm);
 }
 

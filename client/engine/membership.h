@@ -103,6 +103,9 @@ class Membership {
   [[nodiscard]] bool moved() const { return moved_; }
   [[nodiscard]] bool settled() const;
   [[nodiscard]] Duration preparation() const { return preparation_.mean(); }
+  [[nodiscard]] std::optional<transport::TransferProgress::View> fetching() const {
+    return preparation_.fetching();
+  }
 
   // May a slot ask for its next unit here now?
   [[nodiscard]] bool askable(SteadyTime now, bool urgent) const;

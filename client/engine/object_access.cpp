@@ -12,10 +12,11 @@ constexpr Duration left_alone_for = std::chrono::minutes{10};
 constexpr Duration used_for =
     std::chrono::seconds{limits::address_seconds / 2};  // then a new one is asked for
 constexpr Duration answer_time = std::chrono::seconds{20};
-constexpr std::int64_t bytes_per_second_min = 64 << 10;  // slower is slower than going through the server
+constexpr std::int64_t bytes_per_second_on_the_way = 64 << 10;
 
-Duration time_for(std::int64_t bytes) {
-  return answer_time + std::chrono::seconds{bytes / bytes_per_second_min};
+// Without a byte. What this system has taken of a body is still on its way, and nothing tells how far.
+Duration patience_with(std::int64_t body_bytes) {
+  return answer_time + std::chrono::seconds{body_bytes / bytes_per_second_on_the_way};
 }
 
 struct Told {
@@ -56,34 +57,34 @@ Status ObjectAccess::find(const Asker& asker, const std::string& digest) {
   return {};
 }
 
-Result<Bytes> ObjectAccess::get(const Asker& asker, Range bytes, std::int64_t all) const {
+Status ObjectAccess::get(const Asker& asker, Range bytes, std::int64_t all, const Take& take) const {
   io::HttpRequest request;
   request.url = place_->address;
   request.headers = {{"Range", "bytes=" + std::to_string(bytes.begin) + "-" + std::to_string(bytes.end - 1)}};
   request.reply_bytes_max = bytes.size();
-  request.timeout = time_for(bytes.size());
+  request.timeout = answer_time;
   request.nearest = place_->nearest;
-  TRY_ASSIGN(io::HttpReply reply, asker.context.objects->send(request));
   const bool whole = bytes.begin == 0 && bytes.end == all;
+  request.take = [&](int status, std::string_view piece) -> Status {
+    if (status == 206 || whole) return take(status, piece);
+    return Error{ErrorKind::unavailable, "it answered with all of it"};
+  };
+  TRY_ASSIGN(const io::HttpReply reply, asker.context.objects->send(request));
   if (reply.status != 206 && !(reply.status == 200 && whole))
     return Error{ErrorKind::unavailable, "it answered with status " + std::to_string(reply.status)};
-  if (static_cast<std::int64_t>(reply.body.size()) != bytes.size())
-    return Error{ErrorKind::unavailable, "it sent fewer bytes than asked for"};
-  return std::move(reply.body);
+  if (reply.taken != bytes.size()) return Error{ErrorKind::unavailable, "it sent fewer bytes than asked for"};
+  return {};
 }
 
-std::optional<Bytes> ObjectAccess::fetch(const Asker& asker, const std::string& digest, Range bytes,
-                                         std::int64_t all) {
-  if (left_alone(asker)) return std::nullopt;
-  const Status found = find(asker, digest);
-  if (!found.ok()) {
-    mistrust(found.error().message);
-    return std::nullopt;
-  }
-  auto piece = get(asker, bytes, all);
-  if (piece.ok()) return std::move(*piece);
-  mistrust(piece.error().message);
-  return std::nullopt;
+Result<bool> ObjectAccess::fetch(const Asker& asker, const std::string& digest, Range bytes, std::int64_t all,
+                                 const Take& take) {
+  if (left_alone(asker)) return false;
+  Status got = find(asker, digest);
+  if (got.ok()) got = get(asker, bytes, all, take);
+  if (got.ok()) return true;
+  if (got.error().kind == ErrorKind::io) return got.error();  // this computer's disk
+  mistrust(got.error().message);
+  return false;
 }
 
 Status ObjectAccess::put_parts(const Asker& asker, const std::string& digest, std::string_view bytes) const {
@@ -101,7 +102,7 @@ Status ObjectAccess::put_parts(const Asker& asker, const std::string& digest, st
     request.body =
         Bytes(bytes.substr(static_cast<std::size_t>(part.offset), static_cast<std::size_t>(part.bytes)));
     request.reply_bytes_max = 64 << 10;
-    request.timeout = time_for(part.bytes);
+    request.timeout = patience_with(part.bytes);
     request.nearest = told.reach;
     TRY_ASSIGN(const io::HttpReply reply, asker.context.objects->send(request));
     if (reply.status < 200 || reply.status > 204)

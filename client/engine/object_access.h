@@ -9,6 +9,7 @@
 // data queue: everything may block.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,9 +32,11 @@ class ObjectAccess {
     const Bytes& work_key;
     HostId host;
   };
-  // These bytes of a blob that has `all`; none: ask the server.
-  [[nodiscard]] std::optional<Bytes> fetch(const Asker& asker, const std::string& digest, Range bytes,
-                                           std::int64_t all);
+  using Take = std::function<Status(int status, std::string_view bytes)>;
+  // Has `take` take these bytes of a blob that has `all`, as they come. False: ask the server for what it did
+  // not take. An error of `take` is the outcome, and nobody else's fault.
+  [[nodiscard]] Result<bool> fetch(const Asker& asker, const std::string& digest, Range bytes,
+                                   std::int64_t all, const Take& take);
   // Puts what is not there yet. The server still has to be told, and sent what could not be put: both is
   // transport::upload(), which asks it what is there.
   void put(const Asker& asker, const std::string& digest, std::string_view bytes);
@@ -48,7 +51,7 @@ class ObjectAccess {
   };
   [[nodiscard]] bool left_alone(const Asker& asker) const;
   [[nodiscard]] Status find(const Asker& asker, const std::string& digest);
-  [[nodiscard]] Result<Bytes> get(const Asker& asker, Range bytes, std::int64_t all) const;
+  [[nodiscard]] Status get(const Asker& asker, Range bytes, std::int64_t all, const Take& take) const;
   [[nodiscard]] Status put_parts(const Asker& asker, const std::string& digest, std::string_view bytes) const;
 
   const Clock& clock_;

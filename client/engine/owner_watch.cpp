@@ -22,8 +22,10 @@ void OwnerWatch::set(const client_policy::OwnerRules& rules, const std::vector<s
 std::vector<client_policy::Signal> OwnerWatch::look(const Hands& hands, SteadyTime now, Alarm& alarm) {
   if (monitor_ == nullptr) return {};
   const auto observations = monitor_->observe(now);
-  seen_ = policy_.judge({rules_, observations, now, monitor_->minute_of_week()});
-  const bool spared = seen_.signals.empty();
+  seen_ = policy_.judge({rules_, observations, now, monitor_->local_time()});
+  const bool spared = std::none_of(seen_.signals.begin(), seen_.signals.end(), [](const auto& signal) {
+    return signal.allows == client_policy::RunMode::pause;
+  });
   const bool people = rules_.run == client_policy::RunWhen::idle;
   alarm.at(now + (people && spared && hands.kernels ? owner_look_interval
                   : spared && !hands.units          ? owner_idle_interval

@@ -2,6 +2,8 @@
 
 #include <spdlog/spdlog.h>
 
+#include <utility>
+
 namespace gleaner::engine {
 
 using client_policy::UnitEvent;
@@ -97,6 +99,9 @@ void UnitPreparation::finish(UnitId id, Result<Prepared> outcome, SteadyTime now
   }
   const Error& error = outcome.error();
   spdlog::warn("unit {} cannot be prepared: {}", id.value, error.message);
+  // What came is kept: a line that breaks now and then is none that does not work.
+  const std::int64_t fetched = cache_.progress().total();
+  if (fetched > std::exchange(fetched_, fetched)) unit.prepare_backoff.succeeded();
   if (!worth_retrying(error, unit.prepare_backoff.failures()))
     return unit.fail(kind_of(error), error.message);
   unit.step(UnitEvent::preparation_failed);

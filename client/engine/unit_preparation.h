@@ -36,6 +36,10 @@ class UnitPreparation {
   }
   // From grant to ready, recent mean.
   [[nodiscard]] Duration mean() const { return mean_.value(); }
+  // How far the file is that is fetched now; nothing: none is.
+  [[nodiscard]] std::optional<transport::TransferProgress::View> fetching() const {
+    return cache_.progress().view();
+  }
 
  private:
   [[nodiscard]] Status begin(Unit& unit, SteadyTime now);
@@ -49,8 +53,9 @@ class UnitPreparation {
   UnitBook& units_;
   const Trust& trust_;
   transport::Server server_;
-  DownloadCache cache_;  // used on the data queue only
+  DownloadCache cache_;  // used on the data queue only, but for its progress
   client_policy::RecentMean mean_{client_policy::preparation_weight};
+  std::int64_t fetched_ = 0;  // bytes, at the last failure
 };
 
 }  // namespace gleaner::engine

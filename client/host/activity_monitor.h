@@ -20,7 +20,8 @@ class ActivityMonitor {
   [[nodiscard]] virtual bool touched() const = 0;
   // Programs whose running observe() tells from now on.
   virtual void watch_programs(const std::vector<std::string>& names) = 0;
-  [[nodiscard]] virtual int minute_of_week() const = 0;  // local time, from Monday 00:00
+  // In the zone that this computer has now.
+  [[nodiscard]] virtual client_policy::LocalTime local_time() const = 0;
 };
 
 }  // namespace gleaner::host

@@ -4,13 +4,16 @@
 // logged in there, by the system's list), input_linux.cpp (keyboards and mice, event by event, where
 // permitted; what they say is thrown away unread), screens_linux.cpp (who is logged in at a screen, and
 // whether it is idle or locked, by logind), power_linux.cpp (battery, temperature), load_linux.cpp (what
-// other programs take), system_bus_linux.cpp (NetworkManager, what keeps the computer awake, and that it is
-// about to sleep).
+// other programs take), local_time_linux.cpp (the zone), system_bus_linux.cpp (NetworkManager, what keeps the
+// computer awake, and that it is about to sleep).
 #pragma once
 
+#include <ctime>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "client/host/activity_monitor.h"
@@ -38,7 +41,8 @@ struct ActivityRoots {
   io::Path sys = "/sys";
   std::function<std::vector<Screen>()> screens = {};  // empty: logind's
   io::Path proc = "/proc";
-  bool tell_load = true;  // false: kernels cannot be told from other programs
+  bool tell_load = true;                   // false: kernels cannot be told from other programs
+  std::function<Duration()> own_use = {};  // see LoadMeter; empty: own_use() of the real system
   bool use_system_bus = true;
   std::vector<AgentPlace> agents = {};
   Agents::Admits admits = {};  // empty: who is logged in
@@ -59,7 +63,10 @@ inline constexpr std::size_t logins_max = 16;
 [[nodiscard]] std::vector<Observation> observe_power(const io::Path& sys);
 [[nodiscard]] std::vector<Screen> logind_screens();
 [[nodiscard]] std::vector<Screen> x_servers(const io::Path& sockets);
+// What programs wait for memory, or, where the system does not tell that, what of it is available.
 [[nodiscard]] std::optional<Observation> observe_memory(const io::Path& proc);
+// In the zone that the system has now, which may have been changed.
+[[nodiscard]] client_policy::LocalTime local_time_at(std::time_t now);
 // Those of `names` that run.
 [[nodiscard]] std::vector<Observation> observe_programs(const io::Path& proc,
                                                         const std::vector<std::string>& names);
@@ -69,23 +76,39 @@ inline constexpr std::size_t logins_max = 16;
 class InputDevices {
  public:
   explicit InputDevices(const io::Path& dev);
+  static constexpr Duration look_interval = std::chrono::seconds{10};  // for devices that came
+  static constexpr std::size_t devices_max = 256;
   [[nodiscard]] std::vector<int> descriptors() const;
   // Drains them; nothing if none may be watched.
   [[nodiscard]] std::optional<Observation> observe(SteadyTime now);
 
  private:
-  std::vector<io::Descriptor> devices_;
+  struct Device {
+    std::string name;
+    io::Descriptor descriptor;
+  };
+  void find();
+  io::Path directory_;
+  std::vector<Device> devices_;
+  std::set<std::string> known_;  // names that need not be opened again
+  std::optional<SteadyTime> looked_at_;
   std::optional<SteadyTime> last_;
 };
 
+// Of this process, and what its kernels spend in the system: those run nice, but reading and starting do not
+// count so.
+[[nodiscard]] Duration own_use();
+
 class LoadMeter {
  public:
-  // The mean since the last call; nothing at the first.
-  [[nodiscard]] std::optional<Observation> observe(const io::Path& proc);
+  // The mean since the last call; nothing at the first. `own`: processor time so far of this client and what
+  // it has started, as far as the system does not count it as nice.
+  [[nodiscard]] std::optional<Observation> observe(const io::Path& proc, Duration own);
 
  private:
   struct Ticks {
     std::int64_t others = 0, all = 0;
+    Duration own{0};
   };
   std::optional<Ticks> before_;
 };

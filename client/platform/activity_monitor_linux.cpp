@@ -44,6 +44,7 @@ class LinuxActivityMonitor final : public host::ActivityMonitor {
   explicit LinuxActivityMonitor(ActivityRoots roots)
       : roots_(std::move(roots)), inputs_(roots_.dev), agents_(roots_.agents, roots_.admits) {
     if (!roots_.screens) roots_.screens = logind_screens;
+    if (!roots_.own_use) roots_.own_use = own_use;
   }
 
   std::vector<Observation> observe(SteadyTime now) override {
@@ -86,13 +87,7 @@ class LinuxActivityMonitor final : public host::ActivityMonitor {
     others_.forget();
   }
 
-  int minute_of_week() const override {
-    const std::time_t now = ::time(nullptr);
-    std::tm local{};
-    if (::localtime_r(&now, &local) == nullptr) return 0;
-    const int day = (local.tm_wday + 6) % 7;  // Monday first
-    return (day * 24 + local.tm_hour) * 60 + local.tm_min;
-  }
+  client_policy::LocalTime local_time() const override { return local_time_at(::time(nullptr)); }
 
  private:
   void add_agents(std::vector<Observation>& all, const std::vector<Agents::Told>& told,
@@ -150,7 +145,7 @@ class LinuxActivityMonitor final : public host::ActivityMonitor {
     std::vector<Observation> seen = observe_programs(roots_.proc, programs_);
     if (const auto memory = observe_memory(roots_.proc)) seen.push_back(*memory);
     if (!roots_.tell_load) return seen;
-    if (const auto load = load_.observe(roots_.proc)) seen.push_back(*load);
+    if (const auto load = load_.observe(roots_.proc, roots_.own_use())) seen.push_back(*load);
     return seen;
   }
 

@@ -17,41 +17,63 @@ bool has_bit(const std::array<unsigned char, KEY_MAX / 8 + 1>& bits, int bit) {
   return (bits[static_cast<std::size_t>(bit) / 8] >> (bit % 8) & 1) != 0;
 }
 
-// A keyboard, mouse, touch pad or screen; not a lid switch, a power button or a sensor.
+// A keyboard, mouse, touch pad or screen, a game pad or a joystick; not a lid switch, a power button or a
+// sensor.
 bool is_human(int device) {
   std::array<unsigned char, KEY_MAX / 8 + 1> keys{};
   if (::ioctl(device, EVIOCGBIT(EV_KEY, sizeof keys), keys.data()) < 0)
     return errno == ENOTTY;  // no device: a test's
   return has_bit(keys, KEY_A) || has_bit(keys, BTN_LEFT) || has_bit(keys, BTN_TOUCH) ||
-         has_bit(keys, BTN_GAMEPAD);
+         has_bit(keys, BTN_GAMEPAD) || has_bit(keys, BTN_JOYSTICK);
 }
 
 }  // namespace
 
-InputDevices::InputDevices(const io::Path& dev) {
+InputDevices::InputDevices(const io::Path& dev) : directory_(dev / "input") {
+  find();
+}
+
+// Keyboards and game pads come and go, with a switch between computers as well. One that may not be read yet
+// is tried again: its group is set after it is there.
+void InputDevices::find() {
+  std::set<std::string> here;
   std::error_code error;
-  for (std::filesystem::directory_iterator entry(dev / "input", error), end; !error && entry != end;
-       entry.increment(error)) {
-    if (!entry->path().filename().string().starts_with("event")) continue;
+  for (std::filesystem::directory_iterator entry(directory_, error), end;
+       !error && entry != end && here.size() < devices_max; entry.increment(error)) {
+    const std::string name = entry->path().filename();
+    if (!name.starts_with("event")) continue;
+    here.insert(name);
+    if (known_.contains(name)) continue;
     io::Descriptor device(::open(entry->path().c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-    if (device.valid() && is_human(device.get())) devices_.push_back(std::move(device));
+    if (!device.valid()) continue;
+    known_.insert(name);
+    if (is_human(device.get())) devices_.push_back({name, std::move(device)});
   }
+  std::erase_if(known_, [&here](const std::string& name) { return !here.contains(name); });
 }
 
 std::vector<int> InputDevices::descriptors() const {
   std::vector<int> all;
-  for (const io::Descriptor& device : devices_) all.push_back(device.get());
+  for (const Device& device : devices_) all.push_back(device.descriptor.get());
   return all;
 }
 
 std::optional<Observation> InputDevices::observe(SteadyTime now) {
+  if (!looked_at_ || now - *looked_at_ >= look_interval) {
+    if (looked_at_) find();
+    looked_at_ = now;
+  }
   if (devices_.empty()) return std::nullopt;
   std::array<char, 4096> unread{};
   for (auto device = devices_.begin(); device != devices_.end();) {
     ssize_t got = 0;
-    while ((got = ::read(device->get(), unread.data(), unread.size())) > 0) last_ = now;
-    device =
-        got < 0 && (errno == EAGAIN || errno == EINTR) ? device + 1 : devices_.erase(device);  // unplugged
+    while ((got = ::read(device->descriptor.get(), unread.data(), unread.size())) > 0) last_ = now;
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
+      ++device;
+      continue;
+    }
+    known_.erase(device->name);  // unplugged; another one may get its name
+    device = devices_.erase(device);
   }
   if (!last_) last_ = now;  // what was before is not known: as if somebody had just left
   return Observation{Observation::Kind::input, "keyboard or mouse", Duration{0},

@@ -1,6 +1,9 @@
 // What other programs take: processor time by /proc/stat, where kernels count as "nice" and so can be told
-// apart (proc(5)); waiting for memory by /proc/pressure/memory (the kernel's Documentation/accounting/psi);
-// programs that the owner named by /proc/PID/comm.
+// apart (proc(5)); waiting for memory by /proc/pressure/memory (the kernel's Documentation/accounting/psi),
+// and where that is off by /proc/meminfo; programs that the owner named by /proc/PID/comm.
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -9,6 +12,7 @@
 #include <utility>
 
 #include "client/platform/activity_monitor.h"
+#include "shared/io/process_tree.h"
 
 namespace gleaner::platform {
 namespace {
@@ -27,9 +31,42 @@ std::optional<double> full_average(std::istream& pressure) {
   return std::nullopt;
 }
 
+// "MemAvailable:   12345 kB" (proc(5)).
+std::optional<Observation> observe_available(const io::Path& proc) {
+  std::ifstream file(proc / "meminfo");
+  double total = 0, available = -1;
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string name;
+    double kilobytes = 0;
+    if (!(words >> name >> kilobytes)) continue;
+    if (name == "MemTotal:") total = kilobytes;
+    if (name == "MemAvailable:") available = kilobytes;
+  }
+  if (total <= 0 || available < 0) return std::nullopt;
+  return Observation{Observation::Kind::available,
+                     "memory",
+                     Duration{0},
+                     {},
+                     std::clamp(available / total, 0.0, 1.0),
+                     "this system does not tell what waits for it"};
+}
+
 }  // namespace
 
-std::optional<Observation> LoadMeter::observe(const io::Path& proc) {
+Duration own_use() {
+  rusage use{};
+  Duration all{0};
+  if (::getrusage(RUSAGE_SELF, &use) == 0)
+    all += std::chrono::seconds{use.ru_utime.tv_sec + use.ru_stime.tv_sec} +
+           std::chrono::microseconds{use.ru_utime.tv_usec + use.ru_stime.tv_usec};
+  // What has ended counts with those that waited for it, here.
+  if (::getrusage(RUSAGE_CHILDREN, &use) == 0)
+    all += std::chrono::seconds{use.ru_stime.tv_sec} + std::chrono::microseconds{use.ru_stime.tv_usec};
+  return all + io::ProcessTree().system_time_below(::getpid());
+}
+
+std::optional<Observation> LoadMeter::observe(const io::Path& proc, Duration own) {
   std::ifstream file(proc / "stat");
   std::string word;
   std::array<std::int64_t, 8> ticks{};  // user nice system idle iowait irq softirq steal
@@ -39,17 +76,20 @@ std::optional<Observation> LoadMeter::observe(const io::Path& proc) {
   Ticks now;
   now.others = ticks[0] + ticks[2] + ticks[5] + ticks[6];
   for (const std::int64_t tick : ticks) now.all += tick;
+  now.own = own;
   const std::optional<Ticks> before = std::exchange(before_, now);
   if (!before || now.all <= before->all || now.others < before->others) return std::nullopt;
-  const double part =
-      static_cast<double>(now.others - before->others) / static_cast<double>(now.all - before->all);
+  static const double tick_seconds = 1.0 / static_cast<double>(std::max(1L, ::sysconf(_SC_CLK_TCK)));
+  const double own_ticks = std::max(0.0, to_seconds(now.own - before->own)) / tick_seconds;
+  const double part = (static_cast<double>(now.others - before->others) - own_ticks) /
+                      static_cast<double>(now.all - before->all);
   return Observation{Observation::Kind::load, "other programs", Duration{0}, {}, std::clamp(part, 0.0, 1.0)};
 }
 
 std::optional<Observation> observe_memory(const io::Path& proc) {
   std::ifstream pressure(proc / "pressure/memory");
   const auto percent = full_average(pressure);
-  if (!percent) return std::nullopt;
+  if (!percent) return observe_available(proc);
   return Observation{Observation::Kind::memory, "waiting for memory", Duration{0}, {}, *percent};
 }
 

@@ -1,7 +1,6 @@
 // Who is logged in at a terminal or over SSH, by utmp(5). The list says who and since when; the terminal's
 // time of last access says when they typed last, to the eight seconds of terminals_linux.cpp.
 #include <sys/stat.h>
-#include <time.h>
 #include <utmpx.h>
 
 #include <algorithm>
@@ -29,7 +28,7 @@ bool is_terminal(const std::string& line) {
          std::all_of(line.begin(), line.end(), [](unsigned char c) { return std::isalnum(c) || c == '/'; });
 }
 
-std::optional<Observation> observe_login(const utmpx& record, const io::Path& dev, std::time_t now) {
+std::optional<Observation> observe_login(const utmpx& record, const io::Path& dev, Timestamp now) {
   const std::string line = text_of(record.ut_line);
   if (record.ut_type != USER_PROCESS || !is_terminal(line)) return std::nullopt;
   std::string who = text_of(record.ut_user) + " at " + line;
@@ -38,9 +37,10 @@ std::optional<Observation> observe_login(const utmpx& record, const io::Path& de
   struct stat facts {};
   if (::stat((dev / line).c_str(), &facts) == 0) {
     // Who logs in is there, although nothing was read from the terminal yet.
-    const std::int64_t used = std::max<std::int64_t>(facts.st_atim.tv_sec, record.ut_tv.tv_sec);
-    seen.idle = std::chrono::seconds{std::max<std::int64_t>(0, now - used)};
-    seen.note = "by its terminal";
+    for (const std::int64_t used : {std::int64_t{facts.st_atim.tv_sec}, std::int64_t{record.ut_tv.tv_sec}})
+      if (const auto age = client_policy::age_of(Timestamp{std::chrono::seconds{used}}, now))
+        seen.idle = std::min(*age, seen.idle.value_or(*age));
+    seen.note = seen.idle ? "by its terminal" : "its times lie in the future";
   } else if (errno == ENOENT) {
     return std::nullopt;
   } else {
@@ -54,7 +54,7 @@ std::optional<Observation> observe_login(const utmpx& record, const io::Path& de
 std::vector<Observation> observe_logins(const io::Path& utmp, const io::Path& dev) {
   std::vector<Observation> found;
   std::ifstream file(utmp, std::ios::binary);
-  const std::time_t now = ::time(nullptr);
+  const Timestamp now = system_clock().now();
   utmpx record{};
   for (int i = 0; i < records_max && file.read(reinterpret_cast<char*>(&record), sizeof record); ++i)
     if (auto one = observe_login(record, dev, now)) found.push_back(std::move(*one));

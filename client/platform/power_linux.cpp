@@ -1,19 +1,34 @@
-// Battery and temperature as /sys shows them (the kernel's Documentation/ABI/testing/sysfs-class-power and
-// -thermal).
+// Power supplies and temperatures as /sys shows them (the kernel's
+// Documentation/ABI/testing/sysfs-class-power, -thermal and Documentation/hwmon/sysfs-interface). Which of
+// them count is the policy's to say (client/policy/power.h, heat.h).
+#include <algorithm>
+#include <array>
 #include <fstream>
+#include <map>
 
 #include "client/platform/activity_monitor.h"
+#include "client/policy/power.h"
 
 namespace gleaner::platform {
 namespace {
 
-constexpr double degrees_max = 150;  // what is beyond is a sensor that is not there
+constexpr std::size_t sensors_max = 16;  // one for each zone or chip
+constexpr int inputs_max = 64;           // of a chip
+// Drivers of processors' own sensors. Boards have many more that nothing is connected to.
+constexpr std::array<const char*, 8> processor_chips = {
+    "coretemp", "k10temp", "k8temp", "zenpower", "via_cputemp", "cpu_thermal", "soc_thermal", "scpi_sensors"};
 
-std::string word_of(const io::Path& path) {
+std::string line_of(const io::Path& path) {
   std::ifstream file(path);
-  std::string word;
-  file >> word;
-  return word;
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+std::optional<double> number_of(const io::Path& path) {
+  std::ifstream file(path);
+  double number = 0;
+  return file >> number ? std::optional(number) : std::nullopt;
 }
 
 std::vector<io::Path> entries(const io::Path& directory) {
@@ -26,32 +41,81 @@ std::vector<io::Path> entries(const io::Path& directory) {
   return found;
 }
 
+client_policy::PowerSupply supply_of(const io::Path& directory) {
+  client_policy::PowerSupply supply{directory.filename(), line_of(directory / "type")};
+  supply.status = line_of(directory / "status");
+  supply.of_device = line_of(directory / "scope") == "Device";
+  supply.present = line_of(directory / "present") != "0";
+  supply.percent = number_of(directory / "capacity");
+  if (const auto online = number_of(directory / "online")) supply.online = *online > 0;
+  return supply;
+}
+
+// Thousandths of a degree.
+std::optional<double> degrees_of(const io::Path& path) {
+  const auto thousandths = number_of(path);
+  return thousandths ? std::optional(*thousandths / 1000) : std::nullopt;
+}
+
+// A chip is as hot as its hottest part. Where AMD tells the die's own temperature beside one with an offset
+// for fans, that counts alone.
+std::optional<double> chip_degrees(const io::Path& chip) {
+  std::optional<double> hottest;
+  std::optional<double> die;
+  for (int i = 1; i <= inputs_max; ++i) {
+    const std::string input = "temp" + std::to_string(i);
+    const auto degrees = degrees_of(chip / (input + "_input"));
+    if (!degrees || line_of(chip / (input + "_fault")) == "1") continue;
+    if (line_of(chip / (input + "_label")) == "Tdie") die = degrees;
+    if (!hottest || *degrees > *hottest) hottest = degrees;
+  }
+  return die ? die : hottest;
+}
+
+bool is_processor(const std::string& chip) {
+  return std::find(processor_chips.begin(), processor_chips.end(), chip) != processor_chips.end();
+}
+
+void observe_temperatures(const io::Path& sys, std::vector<Observation>& found) {
+  std::vector<std::pair<std::string, double>> sensors;
+  for (const io::Path& zone : entries(sys / "class/thermal")) {
+    if (!zone.filename().string().starts_with("thermal_zone")) continue;
+    const std::string type = line_of(zone / "type");
+    if (const auto degrees = degrees_of(zone / "temp"))
+      sensors.emplace_back(type.empty() ? zone.filename().string() : type, *degrees);
+  }
+  for (const io::Path& chip : entries(sys / "class/hwmon"))
+    if (const std::string name = line_of(chip / "name"); is_processor(name))
+      if (const auto degrees = chip_degrees(chip)) sensors.emplace_back(name, *degrees);
+  std::map<std::string, int> named;
+  for (const auto& [name, degrees] : sensors) {
+    if (named.size() == sensors_max) return;
+    const int number = ++named[name];
+    found.push_back({Observation::Kind::temperature,
+                     number == 1 ? name : name + " " + std::to_string(number),
+                     Duration{0},
+                     {},
+                     degrees});
+  }
+}
+
 }  // namespace
 
 std::vector<Observation> observe_power(const io::Path& sys) {
   std::vector<Observation> found;
-  for (const io::Path& supply : entries(sys / "class/power_supply")) {
-    // A mouse has a battery too; its scope says so.
-    if (word_of(supply / "type") != "Battery" || word_of(supply / "scope") == "Device") continue;
-    const bool discharging = word_of(supply / "status") == "Discharging";
-    found.push_back(
-        {Observation::Kind::battery, supply.filename(), Duration{0}, {}, discharging ? 1.0 : 0.0});
-  }
-  std::optional<Observation> hottest;
-  for (const io::Path& zone : entries(sys / "class/thermal")) {
-    if (!zone.filename().string().starts_with("thermal_zone")) continue;
-    double thousandths = 0;
-    std::ifstream file(zone / "temp");
-    if (!(file >> thousandths) || thousandths / 1000 > degrees_max) continue;
-    if (hottest && hottest->value >= thousandths / 1000) continue;
-    const std::string type = word_of(zone / "type");
-    hottest = Observation{Observation::Kind::temperature,
-                          type.empty() ? zone.filename().string() : type,
-                          Duration{0},
-                          {},
-                          thousandths / 1000};
-  }
-  if (hottest) found.push_back(*hottest);
+  std::vector<client_policy::PowerSupply> supplies;
+  for (const io::Path& supply : entries(sys / "class/power_supply")) supplies.push_back(supply_of(supply));
+  for (const auto& battery : client_policy::batteries_of(supplies))
+    found.push_back({Observation::Kind::battery,
+                     battery.name,
+                     Duration{0},
+                     {},
+                     battery.used ? 1.0 : 0.0,
+                     battery.words,
+                     battery.percent});
+  if (line_of(sys / "firmware/acpi/platform_profile") == "low-power")
+    found.push_back({Observation::Kind::saver, "platform profile low-power", Duration{0}, {}, 0});
+  observe_temperatures(sys, found);
   return found;
 }
 

@@ -2,7 +2,6 @@
 // the system rounds it to eight seconds. Terminals are all pseudo-terminals and the consoles, whoever's they
 // are: SSH, tmux, xterm.
 #include <sys/stat.h>
-#include <time.h>
 
 #include <cctype>
 
@@ -18,11 +17,11 @@ bool is_number(const std::string& text) {
 
 void look_at(const io::Path& path, const std::string& name, std::optional<Observation>& latest) {
   struct stat facts {};
-  timespec now{};
-  if (::stat(path.c_str(), &facts) != 0 || ::clock_gettime(CLOCK_REALTIME, &now) != 0) return;
-  const auto seconds = std::max<std::int64_t>(0, now.tv_sec - facts.st_atim.tv_sec);
-  const Duration idle = std::chrono::seconds{seconds};
-  if (latest && *latest->idle <= idle) return;
+  if (::stat(path.c_str(), &facts) != 0) return;
+  // A time in the future was written by a clock that was wrong: the next input says when that was.
+  const auto idle =
+      client_policy::age_of(Timestamp{std::chrono::seconds{facts.st_atim.tv_sec}}, system_clock().now());
+  if (!idle || (latest && *latest->idle <= *idle)) return;
   latest = Observation{Observation::Kind::input, "terminal " + name, Duration{0}, idle, 0};
 }
 

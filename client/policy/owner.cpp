@@ -1,7 +1,6 @@
 #include "client/policy/owner.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace gleaner::client_policy {
@@ -25,6 +24,14 @@ std::string percent_text(double part) {
   return std::to_string(std::lround(100 * part)) + " %";
 }
 
+std::string battery_text(const Observation& battery) {
+  const std::string state = !battery.note.empty() ? battery.note
+                            : battery.value > 0   ? "discharging"
+                                                  : "on mains power";
+  return battery.source + ": " + state +
+         (battery.percent ? ", " + percent_text(*battery.percent / 100) + " charged" : "");
+}
+
 std::string detail_of(const Observation& observation) {
   std::string age = observation.note;
   if (observation.age >= std::chrono::seconds{1})
@@ -43,7 +50,9 @@ std::string detail_of(const Observation& observation) {
                                : ": somebody is logged in; whether they are there is not known") +
              age;
     case Kind::battery:
-      return observation.source + (observation.value > 0 ? ": discharging" : ": on mains power");
+      return battery_text(observation);
+    case Kind::saver:
+      return observation.source + ": saves energy";
     case Kind::temperature:
       return observation.source + ": " + std::to_string(std::lround(observation.value)) + " degrees";
     case Kind::watching:
@@ -51,6 +60,8 @@ std::string detail_of(const Observation& observation) {
       return observation.source + age;
     case Kind::load:
       return observation.source + ": " + percent_text(observation.value) + " of all cores";
+    case Kind::available:
+      return observation.source + ": " + percent_text(observation.value) + " available" + age;
     case Kind::memory:
       return observation.source + ": " + percent_text(observation.value / 100) + " of the time";
     case Kind::program:
@@ -61,49 +72,24 @@ std::string detail_of(const Observation& observation) {
   return observation.source;
 }
 
-bool within(const std::vector<Hours>& hours, int minute) {
-  return std::any_of(hours.begin(), hours.end(), [minute](const Hours& span) {
-    return span.begin <= span.end ? minute >= span.begin && minute < span.end
-                                  : minute >= span.begin || minute < span.end;
-  });
+// The largest that was seen; 0: none.
+double most_of(const OwnerView& view, Kind kind) {
+  double most = 0;
+  for (const Observation& one : view.observations)
+    if (one.kind == kind && std::isfinite(one.value)) most = std::max(most, one.value);
+  return most;
 }
 
-// Minutes until `within` changes; a week if it never does.
-int until_change(const std::vector<Hours>& hours, int minute) {
-  const bool now = within(hours, minute);
-  for (int ahead = 1; ahead < minutes_per_week; ++ahead)
-    if (within(hours, (minute + ahead) % minutes_per_week) != now) return ahead;
-  return minutes_per_week;
-}
-
-struct Turn {
-  bool within = false;
-  Duration until_change{0};
-  std::string when;  // it changes: "at 8:00, in 10 hours"
-};
-
-// By this computer's clock, with the day if it is not within one.
-std::string when_text(int minute, int ahead) {
-  constexpr std::array day_names{"Monday", "Tuesday",  "Wednesday", "Thursday",
-                                 "Friday", "Saturday", "Sunday"};
-  constexpr int day_minutes = 24 * 60;
-  const int then = (minute + ahead) % minutes_per_week;
-  const std::string day =
-      ahead <= day_minutes
-          ? ""
-          : std::string("on ") + day_names.at(static_cast<std::size_t>(then / day_minutes)) + " ";
-  const int of_hour = then % 60;
-  return day + "at " + std::to_string(then % day_minutes / 60) + (of_hour < 10 ? ":0" : ":") +
-         std::to_string(of_hour) + ", in " + rough_text(std::chrono::minutes{ahead});
-}
-
-Turn turn_of(const std::vector<Hours>& hours, int minute_of_week, OwnerVerdict& verdict) {
-  if (hours.empty()) return {};
-  const int minute = std::clamp(minute_of_week, 0, minutes_per_week - 1);
-  const int ahead = until_change(hours, minute);
-  const Duration left = std::chrono::minutes{ahead};
-  recheck_in(verdict, left);
-  return {within(hours, minute), left, when_text(minute, ahead)};
+// Why nothing is computed on a battery that is run on; empty: it is allowed.
+std::string battery_trouble(const OwnerView& view, const Observation& battery) {
+  if (!view.rules.on_battery) return "this computer runs on its battery (" + battery.source + ")";
+  if (battery.percent && *battery.percent < view.rules.battery_percent_min)
+    return "its battery (" + battery.source + ") is at " + percent_text(*battery.percent / 100) +
+           ": it computes from " + percent_text(view.rules.battery_percent_min / 100) + " on";
+  for (const Observation& one : view.observations)
+    if (one.kind == Kind::saver)
+      return "this computer runs on its battery and saves energy (" + one.source + ")";
+  return {};
 }
 
 }  // namespace
@@ -161,43 +147,72 @@ void OwnerPolicy::judge_people(const OwnerView& view, OwnerVerdict& verdict) {
   recheck_in(verdict, view.rules.idle_after - least);
 }
 
-// What about the machine itself stands against it now; empty if nothing does.
-std::string OwnerPolicy::machine_trouble(const OwnerView& view) {
-  std::string trouble;
-  double hottest = -300;
-  double load = 0;
-  double memory = 0;
-  const auto raise = [](double& to, double value) {
-    if (std::isfinite(value)) to = std::max(to, value);
-  };
-  for (const Observation& observation : view.observations) {
-    if (observation.kind == Kind::battery && observation.value > 0 && !view.rules.on_battery)
-      trouble = "this computer runs on its battery (" + observation.source + ")";
-    if (observation.kind == Kind::sleep) trouble = observation.source;
-    if (observation.kind == Kind::program) trouble = observation.source + " runs, which is to have it alone";
-    if (observation.kind == Kind::temperature) raise(hottest, observation.value);
-    if (observation.kind == Kind::load) raise(load, observation.value);
-    if (observation.kind == Kind::memory) raise(memory, observation.value);
-  }
+std::string OwnerPolicy::load_trouble(const OwnerView& view) {
+  const double load = most_of(view, Kind::load);
   const bool considers_load = view.rules.run == RunWhen::idle && view.rules.load_max < 1;
   loaded_ = considers_load && load >= view.rules.load_max * (loaded_ ? load_leave : 1);
-  if (loaded_)
-    trouble = "other programs use " + percent_text(load) + " of all cores; it computes below " +
-              percent_text(load_leave * view.rules.load_max);
-  short_of_memory_ = memory >= (short_of_memory_ ? memory_leave : memory_enter);
-  if (short_of_memory_) trouble = "memory is short: programs wait for it";
-  hot_ = hottest >= view.rules.temperature_max - (hot_ ? cooling : 0);
-  if (hot_)
-    trouble = "it is too hot: " + std::to_string(std::lround(hottest)) + " degrees; it computes below " +
-              std::to_string(std::lround(view.rules.temperature_max - cooling));
+  if (!loaded_) return {};
+  return "other programs use " + percent_text(load) + " of all cores; it computes below " +
+         percent_text(load_leave * view.rules.load_max);
+}
+
+std::string OwnerPolicy::memory_trouble(const OwnerView& view) {
+  const bool waits = most_of(view, Kind::memory) >= (short_of_memory_ ? memory_leave : memory_enter);
+  const Observation* left = nullptr;
+  for (const Observation& one : view.observations)
+    if (one.kind == Kind::available && one.value < (short_of_memory_ ? available_leave : available_enter))
+      left = &one;
+  short_of_memory_ = waits || left != nullptr;
+  if (waits) return "memory is short: programs wait for it";
+  if (left == nullptr) return {};
+  return "memory is short: " + percent_text(left->value) + " of it is available; it computes above " +
+         percent_text(available_leave);
+}
+
+// What about the machine itself stands against it now; empty if nothing does.
+std::string OwnerPolicy::machine_trouble(const OwnerView& view, const Heat::Verdict& heat) {
+  std::string trouble;
+  for (const Observation& one : view.observations) {
+    if (one.kind == Kind::battery && one.value > 0) {
+      if (const std::string why = battery_trouble(view, one); !why.empty()) trouble = why;
+    }
+    if (one.kind == Kind::sleep) trouble = one.source;
+    if (one.kind == Kind::program) trouble = one.source + " runs, which is to have it alone";
+  }
+  if (const std::string why = load_trouble(view); !why.empty()) trouble = why;
+  if (const std::string why = memory_trouble(view); !why.empty()) trouble = why;
+  if (heat.stop)
+    trouble = "it is too hot: " + std::to_string(std::lround(heat.hottest->degrees)) +
+              " degrees; it computes below " +
+              std::to_string(std::lround(view.rules.temperature_max - Heat::cooling));
   return trouble;
+}
+
+Heat::Verdict OwnerPolicy::judge_heat(const OwnerView& view, OwnerVerdict& verdict) {
+  std::vector<Heat::Reading> readings;
+  for (const Observation& one : view.observations)
+    if (one.kind == Kind::temperature) readings.push_back({one.source, one.value});
+  Heat::Verdict heat = heat_.judge(readings, view.rules.temperature_max, view.now);
+  for (const std::string& one : heat.set_aside) verdict.details.push_back(one);
+  if (!heat.hottest)
+    verdict.details.emplace_back(
+        "temperature: this computer shows none, so heat neither throttles nor pauses");
+  if (heat.share < 1 && !heat.stop)
+    verdict.signals.push_back({"heat", RunMode::throttle,
+                               "it is warm: " + std::to_string(std::lround(heat.hottest->degrees)) +
+                                   " degrees (" + heat.hottest->sensor + "): kernels use " +
+                                   percent_text(heat.share) + " of what they may, and stand still at " +
+                                   std::to_string(std::lround(view.rules.temperature_max)),
+                               heat.share});
+  return heat;
 }
 
 void OwnerPolicy::judge_machine(const OwnerView& view, OwnerVerdict& verdict) {
   verdict.before_sleep = std::any_of(view.observations.begin(), view.observations.end(),
                                      [](const auto& one) { return one.kind == Kind::sleep; });
   if (verdict.before_sleep) recheck_in(verdict, sleep_look);
-  const std::string trouble = machine_trouble(view);
+  const Heat::Verdict heat = judge_heat(view, verdict);
+  const std::string trouble = machine_trouble(view, heat);
   if (!trouble.empty()) {
     trouble_ = trouble;
     trouble_at_ = view.now;
@@ -208,25 +223,6 @@ void OwnerPolicy::judge_machine(const OwnerView& view, OwnerVerdict& verdict) {
   forbid(verdict, "machine",
          "it waits " + rough_text(left) + " more, to be sure that this is over: " + trouble_);
   recheck_in(verdict, left);
-}
-
-void OwnerPolicy::judge_hours(const OwnerView& view, OwnerVerdict& verdict) {
-  const Turn hours = turn_of(view.rules.hours, view.minute_of_week, verdict);
-  if (!view.rules.hours.empty() && !hours.within)
-    forbid(verdict, "hours", "outside of the hours in the preferences; they begin " + hours.when);
-  const Turn expensive = turn_of(view.rules.expensive_hours, view.minute_of_week, verdict);
-  if (expensive.within)
-    forbid(verdict, "hours", "electricity is dear now, say the preferences; that ends " + expensive.when);
-}
-
-void OwnerPolicy::judge_network(const OwnerView& view, OwnerVerdict& verdict) {
-  const Turn hours = turn_of(view.rules.network_hours, view.minute_of_week, verdict);
-  if (!view.rules.network_hours.empty() && !hours.within)
-    verdict.no_network = "outside of the network's hours in the preferences; they begin " + hours.when;
-  for (const Observation& observation : view.observations)
-    if (observation.kind == Kind::metered && observation.value > 0 && !view.rules.on_metered)
-      verdict.no_network = "the network costs by use (" + observation.source +
-                           "): `gleaner prefs set on_metered true` uses it nevertheless";
 }
 
 OwnerVerdict OwnerPolicy::judge(const OwnerView& view) {

@@ -8,10 +8,13 @@
 //   load         (run = when_idle) other programs that use `load_max` of all cores pause, until they use 0.6
 //                of that.
 //   memory       programs that wait for memory a tenth of the time (pressure stall information, "full",
-//                ten seconds) pause, until that is nearly over; in every mode.
+//                ten seconds) pause, until that is nearly over; in every mode. Where the system does not tell
+//                that, less than a twentieth of the memory pauses, until a tenth is available.
 //   programs     those that the owner names pause, in every mode.
 //   sleep        a computer that is about to be suspended pauses, in every mode, until it is awake again.
-//   battery      pauses unless allowed; temperature pauses at the maximum, until it is 5 degrees below.
+//   battery      pauses unless allowed (power.h says what that is), and then below the least charge, and
+//   while
+//                the computer is to save energy; temperature throttles, then pauses (heat.h).
 //   hours        outside of the permitted hours it pauses; outside of the network's hours, or on a network
 //                that costs by use unless allowed, nothing is fetched or delivered.
 // Hysteresis: what stood against it must be well for `dwell` before computing goes on, people be away for
@@ -22,6 +25,8 @@
 #include <string>
 #include <vector>
 
+#include "client/policy/heat.h"
+#include "client/policy/local_time.h"
 #include "client/policy/run_decision.h"
 #include "shared/base/clock.h"
 
@@ -34,7 +39,6 @@ struct Hours {
   int begin = 0;
   int end = 0;
 };
-inline constexpr int minutes_per_week = 7 * 24 * 60;
 // "mon-fri 18:00-08:00", "sat,sun", "22:30-06:00": days, or times, or both; nothing if it is none of them. A
 // span over midnight belongs to the day on which it begins.
 [[nodiscard]] std::optional<std::vector<Hours>> parse_hours(const std::string& text);
@@ -43,6 +47,7 @@ struct OwnerRules {
   RunWhen run = RunWhen::always;
   Duration idle_after = std::chrono::minutes{5};
   bool on_battery = false;
+  double battery_percent_min = 30;     // of its charge, where it is allowed
   double temperature_max = 85;         // degrees Celsius
   std::vector<Hours> hours;            // none: any
   std::vector<Hours> expensive_hours;  // never then
@@ -55,27 +60,42 @@ struct OwnerRules {
 
 // What one source knows now.
 struct Observation {
-  enum class Kind { input, screen, battery, temperature, watching, load, memory, program, metered, sleep };
+  enum class Kind {
+    input,
+    screen,
+    battery,
+    saver,
+    temperature,
+    watching,
+    load,
+    memory,
+    available,
+    program,
+    metered,
+    sleep
+  };
   Kind kind = Kind::input;
   std::string source;  // "terminal pts/3", "seat0 (x11, alice)", "BAT0"
   Duration age{0};     // since it was read
   std::optional<Duration>
       idle;  // input: since the last one; screen: how long unused for certain, nothing: unknown
-  // battery: 1 = discharging; temperature: degrees; load: of all cores; memory: percent of time stalled;
-  // metered: 1 = it costs by use. What is watched, named programs and sleep are there or not.
+  // battery: 1 = it is run on; temperature: degrees; load: of all cores; memory: percent of time stalled;
+  // available: part of the memory; metered: 1 = it costs by use. What is watched, an energy saver, named
+  // programs and sleep are there or not.
   double value = 0;
-  std::string note = {};  // in words, after the source: "asked", "the desktop's hint"
+  std::string note = {};               // in words, after the source: "asked", "the desktop's hint"
+  std::optional<double> percent = {};  // battery: of its charge
 };
 
 struct OwnerView {
   const OwnerRules& rules;
   const std::vector<Observation>& observations;
   SteadyTime now;
-  int minute_of_week = 0;  // local time
+  LocalTime local = {};
 };
 
 struct OwnerVerdict {
-  std::vector<Signal> signals;       // what stands against it
+  std::vector<Signal> signals;       // what stands against it, or throttles it
   std::vector<std::string> details;  // every observation in words, for `gleaner why`
   std::optional<Duration> recheck;   // when time alone may change it
   std::string no_network;            // why nothing may be fetched or delivered; empty: it may
@@ -87,10 +107,11 @@ class OwnerPolicy {
   [[nodiscard]] OwnerVerdict judge(const OwnerView& view);
 
   static constexpr Duration age_max = std::chrono::minutes{2};  // what is older is not known
-  static constexpr double cooling = 5;
-  static constexpr double load_leave = 0.6;  // of load_max
+  static constexpr double load_leave = 0.6;                     // of load_max
   static constexpr double memory_enter = 10;
   static constexpr double memory_leave = 1;
+  static constexpr double available_enter = 0.05;
+  static constexpr double available_leave = 0.1;
   static constexpr Duration sleep_look = std::chrono::milliseconds{200};
 
  private:
@@ -98,10 +119,13 @@ class OwnerPolicy {
   void judge_people(const OwnerView& view, OwnerVerdict& verdict);
   void judge_machine(const OwnerView& view, OwnerVerdict& verdict);
   static void judge_network(const OwnerView& view, OwnerVerdict& verdict);
-  [[nodiscard]] std::string machine_trouble(const OwnerView& view);
+  [[nodiscard]] std::string machine_trouble(const OwnerView& view, const Heat::Verdict& heat);
+  [[nodiscard]] Heat::Verdict judge_heat(const OwnerView& view, OwnerVerdict& verdict);
+  [[nodiscard]] std::string memory_trouble(const OwnerView& view);
+  [[nodiscard]] std::string load_trouble(const OwnerView& view);
 
   std::optional<SteadyTime> people_at_;  // when they began to be in the way
-  bool hot_ = false;
+  Heat heat_;
   bool loaded_ = false;
   bool short_of_memory_ = false;
   std::string trouble_;  // why the machine could not be spared last

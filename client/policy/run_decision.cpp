@@ -53,7 +53,10 @@ RunDecision decide(const Preferences& preferences, const std::vector<Signal>& si
     if (!for_ever) decision.recheck = *preferences.paused_for;
   }
   if (decision.cpu_share <= 0) restrict_to(RunMode::pause, "the CPU share is zero");
-  for (const Signal& signal : signals) restrict_to(signal.allows, signal.sentence);
+  for (const Signal& signal : signals) {
+    restrict_to(signal.allows, signal.sentence);
+    decision.cpu_share *= std::clamp(signal.share, 0.01, 1.0);
+  }
   if (decision.cpu_share < 1) restrict_to(RunMode::throttle, share_text(decision.cpu_share));
   return decision;
 }

@@ -28,6 +28,7 @@ struct Signal {
   std::string source;  // "disk", "server"; later "x11", "battery", ...
   RunMode allows = RunMode::run;
   std::string sentence;  // "the disk is nearly full: ..."; shown and reported as the reason
+  double share = 1;      // of what kernels may use of each core otherwise
 };
 
 struct RunDecision {

@@ -64,6 +64,7 @@ io::Settings settings_of(OwnerPreferences& values) {
   number("memory_share", &values.memory_share);
   number("give_back_minutes", &values.give_back_minutes);
   flag("on_battery", &values.on_battery);
+  number("battery_percent_min", &values.battery_percent_min);
   number("temperature_max", &values.temperature_max);
   list("applications", &values.applications);
   list("project_shares", &values.project_shares);
@@ -224,6 +225,7 @@ OwnerSettings OwnerPreferences::owner_settings(std::int64_t memory) const {
   owner.hours = spans_of(hours);
   owner.expensive_hours = spans_of(expensive_hours);
   owner.on_battery = on_battery;
+  owner.battery_percent_min = battery_percent_min;
   owner.temperature_max = temperature_max;
   owner.on_metered = on_metered;
   owner.network_hours = spans_of(network_hours);

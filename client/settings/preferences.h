@@ -26,6 +26,7 @@ struct OwnerPreferences {
   double memory_share = 0.5;
   double give_back_minutes = 10;
   bool on_battery = false;
+  double battery_percent_min = 30;
   double temperature_max = 85;
   std::vector<std::string> applications;
   std::vector<std::string> project_shares;

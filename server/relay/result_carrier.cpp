@@ -53,7 +53,7 @@ void ResultCarrier::named(const std::string& digest) {
 Status ResultCarrier::carry(const Load& load) {
   TRY_ASSIGN(const Bytes bytes, load.read());
   transport::JobContext context{*http_, stopping_, nullptr, nullptr};
-  return transport::upload(context, parent_.server(), load.digest, bytes);
+  return transport::upload(context, parent_.server(), load.digest, bytes, pieces_);
 }
 
 void ResultCarrier::run() {

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "server/relay/parent_calls.h"
+#include "shared/transport/piece_size.h"
 
 namespace gleaner::relay {
 
@@ -51,7 +52,8 @@ class ResultCarrier {
   mutable std::mutex mutex_;  // guards what follows; never held during a call
   std::condition_variable wake_;
   std::deque<Load> loads_;
-  std::map<std::string, Place> places_;  // of those that are not here
+  std::map<std::string, Place> places_;                    // of those that are not here
+  transport::PieceSize pieces_{transport::upload_pieces};  // the thread's
   std::thread thread_;
 };
 

@@ -12,6 +12,7 @@
 
 #include "shared/base/check.h"
 #include "shared/base/limits.h"
+#include "shared/io/http_transfer.h"
 #include "shared/io/plain_client.h"
 #include "shared/io/reach.h"
 #include "shared/io/server_trust.h"
@@ -92,54 +93,6 @@ Result<HeaderList> header_list(const HttpRequest& request) {
   return list;
 }
 
-// Takes what curl hands over, within the limits.
-class Receiver {
- public:
-  explicit Receiver(std::int64_t bytes_max) : bytes_max_(bytes_max) {}
-
-  HttpReply reply;
-  std::string overflow;  // what there was too much of; empty if nothing
-
-  static std::size_t on_body(char* data, std::size_t, std::size_t size, void* self) {
-    auto& receiver = *static_cast<Receiver*>(self);
-    if (std::cmp_greater(receiver.reply.body.size() + size, receiver.bytes_max_)) {
-      receiver.overflow = "a body of more than " + std::to_string(receiver.bytes_max_) + " bytes";
-      return 0;
-    }
-    receiver.reply.body.append(data, size);
-    return size;
-  }
-
-  static std::size_t on_header(char* data, std::size_t, std::size_t size, void* self) {
-    auto& receiver = *static_cast<Receiver*>(self);
-    receiver.header_bytes_ += static_cast<std::int64_t>(size);
-    if (receiver.header_bytes_ > limits::header_bytes_max) {
-      receiver.overflow = "headers of more than " + std::to_string(limits::header_bytes_max) + " bytes";
-      return 0;
-    }
-    receiver.add_header({data, size});
-    return size;
-  }
-
- private:
-  void add_header(std::string_view line) {
-    if (line.starts_with("HTTP/")) return reply.headers.clear();  // a final reply after "100 Continue"
-    const auto colon = line.find(':');
-    if (colon == std::string_view::npos) return;
-    std::string name(line.substr(0, colon));
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-    const auto begin = line.find_first_not_of(" \t\r\n", colon + 1);
-    const auto end = line.find_last_not_of(" \t\r\n");
-    const std::string value(begin == std::string_view::npos ? "" : line.substr(begin, end - begin + 1));
-    auto& known = reply.headers[name];
-    known = known.empty() ? value : known + ", " + value;
-  }
-
-  const std::int64_t bytes_max_;
-  std::int64_t header_bytes_ = 0;
-};
-
 class CurlClient final : public HttpClient {
  public:
   CurlClient(TrustRules rules, std::string user_agent, std::shared_ptr<const TransferRates> rates = {},
@@ -166,28 +119,30 @@ class CurlClient final : public HttpClient {
     forget_if_changed();
     nearest_ = request.nearest;
     too_near_ = false;
-    Receiver receiver(request.reply_bytes_max);
     curl_easy_reset(handle_.get());  // keeps connections and TLS sessions
+    HttpTransfer transfer(request, request.timeout + slow_down(), system_clock().steady());
     set_connection_options(request, target);
     TRY(set_method(request));
     set(CURLOPT_HTTPHEADER, headers.get());
-    set(CURLOPT_WRITEFUNCTION, &Receiver::on_body);
-    set(CURLOPT_WRITEDATA, static_cast<void*>(&receiver));
-    set(CURLOPT_HEADERFUNCTION, &Receiver::on_header);
-    set(CURLOPT_HEADERDATA, static_cast<void*>(&receiver));
+    set(CURLOPT_WRITEFUNCTION, &HttpTransfer::on_body);
+    set(CURLOPT_WRITEDATA, static_cast<void*>(&transfer));
+    set(CURLOPT_HEADERFUNCTION, &HttpTransfer::on_header);
+    set(CURLOPT_HEADERDATA, static_cast<void*>(&transfer));
+    set(CURLOPT_NOPROGRESS, 0L);
+    set(CURLOPT_XFERINFOFUNCTION, &HttpTransfer::on_progress);
+    set(CURLOPT_XFERINFODATA, static_cast<void*>(&transfer));
     detail_[0] = '\0';
     const CURLcode result = curl_easy_perform(handle_.get());
-    if (!receiver.overflow.empty())
-      return Error{ErrorKind::too_large,
-                   target.shown() + " answered with " + receiver.overflow + ": more than is allowed here"};
-    if (result != CURLE_OK) return failure(result, target, request);
-    receiver.reply.status = static_cast<int>(info<long>(CURLINFO_RESPONSE_CODE));
+    if (transfer.refusal()) return refused_reply(*transfer.refusal(), target);
+    if (result != CURLE_OK) return failure(result, target, request, transfer);
+    HttpReply& reply = transfer.reply;
+    reply.status = static_cast<int>(info<long>(CURLINFO_RESPONSE_CODE));
     const char* address = info<const char*>(CURLINFO_PRIMARY_IP);
-    receiver.reply.reach = reach_of(std::string(address == nullptr ? "" : address), interfaces());
-    if (inquiring_) receiver.reply.tls_key = trust_.shown();
-    receiver.reply.round_trip =
+    reply.reach = reach_of(std::string(address == nullptr ? "" : address), interfaces());
+    if (inquiring_) reply.tls_key = trust_.shown();
+    reply.round_trip =
         Duration{info<curl_off_t>(CURLINFO_TOTAL_TIME_T) - info<curl_off_t>(CURLINFO_PRETRANSFER_TIME_T)};
-    return std::move(receiver.reply);
+    return std::move(reply);
   }
 
  private:
@@ -225,7 +180,6 @@ class CurlClient final : public HttpClient {
     set(CURLOPT_NOSIGNAL, 1L);
     set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     set(CURLOPT_ERRORBUFFER, detail_.data());
-    set(CURLOPT_TIMEOUT_MS, milliseconds(request.timeout + slow_down(request)));
     set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds(std::min(request.timeout, connect_timeout)));
     set(CURLOPT_MAXAGE_CONN, static_cast<long>(limits::reused_connection_seconds_max));
     if (nearest_ != Reach::computer) {
@@ -248,16 +202,18 @@ class CurlClient final : public HttpClient {
     set(CURLOPT_SSL_CTX_DATA, static_cast<void*>(&trust_));
   }
 
-  // How much longer the request may take because it is slowed down.
-  Duration slow_down(const HttpRequest& request) {
+  // Sets the owner's rates. How much longer nothing may move because of them: libcurl reads a buffer at once
+  // and then waits until that was its share.
+  Duration slow_down() {
     if (!rates_) return Duration{0};
     const std::int64_t download = rates_->download;
     const std::int64_t upload = rates_->upload;
     set(CURLOPT_MAX_RECV_SPEED_LARGE, static_cast<curl_off_t>(download));
     set(CURLOPT_MAX_SEND_SPEED_LARGE, static_cast<curl_off_t>(upload));
+    constexpr double buffer_bytes = 64 << 10;
     double seconds = 0;
-    if (download > 0) seconds += static_cast<double>(request.reply_bytes_max) / static_cast<double>(download);
-    if (upload > 0) seconds += static_cast<double>(request.body.size()) / static_cast<double>(upload);
+    for (const std::int64_t rate : {download, upload})
+      if (rate > 0) seconds += buffer_bytes / static_cast<double>(rate);
     return from_seconds(std::min(seconds, 24.0 * 3600));
   }
 
@@ -290,12 +246,29 @@ class CurlClient final : public HttpClient {
     return CURLE_OK;
   }
 
-  [[nodiscard]] Error failure(CURLcode result, const Target& target, const HttpRequest& request) const {
+  // Too large, or whoever took it could not: a disk, not the network.
+  static Error refused_reply(const Error& refusal, const Target& target) {
+    if (refusal.kind != ErrorKind::too_large) return refusal;
+    return {ErrorKind::too_large,
+            target.shown() + " answered with " + refusal.message + ": more than is allowed here"};
+  }
+
+  static Error stalled(const HttpTransfer& transfer, const Target& target, const HttpRequest& request) {
+    const std::string patience = std::to_string(request.timeout / std::chrono::milliseconds{1}) + " ms";
+    const std::string what = transfer.moved() ? " fell silent: nothing came for " + patience
+                                              : " did not answer within " + patience;
+    return {ErrorKind::unavailable,
+            target.shown() + what + ": the network or the server is slow or down; try again later"};
+  }
+
+  [[nodiscard]] Error failure(CURLcode result, const Target& target, const HttpRequest& request,
+                              const HttpTransfer& transfer) const {
     if (!trust_.refusal().empty()) return {ErrorKind::untrusted, target.shown() + ": " + trust_.refusal()};
     if (too_near_)
       return {ErrorKind::untrusted, target.shown() +
                                         " is nearer to this computer than the server is, and "
                                         "none of the server's business"};
+    if (transfer.stalled()) return stalled(transfer, target, request);
     const auto plain = [](const std::string& text) { return Error{ErrorKind::unavailable, text}; };
     // Where more is to be known than our words say, the library's follow.
     const auto error = [&](const std::string& text) {
@@ -320,9 +293,7 @@ class CurlClient final : public HttpClient {
         return error("no connection to " + where +
                      ": check this computer's network connection and firewalls");
       case CURLE_OPERATION_TIMEDOUT:
-        return plain(where + " did not answer within " +
-                     std::to_string(request.timeout / std::chrono::milliseconds{1}) +
-                     " ms: the network or the server is slow or down; try again later");
+        return stalled(transfer, target, request);
       case CURLE_GOT_NOTHING:
       case CURLE_SEND_ERROR:
       case CURLE_RECV_ERROR:

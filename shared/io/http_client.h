@@ -6,10 +6,12 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "shared/base/clock.h"
@@ -29,8 +31,13 @@ struct HttpRequest {
   std::vector<std::pair<std::string, std::string>> headers;
   Bytes body;
   std::int64_t reply_bytes_max = 8 << 20;  // too_large beyond
+  // Without a byte in either direction: a line may be as slow as it likes. Beyond twice that, the mean must
+  // be 256 bytes a second.
   Duration timeout = std::chrono::seconds{60};
   Reach nearest = Reach::computer;  // no connection is made to what is nearer
+  // Takes the body of a reply with status 200 or 206 as it comes; the reply's own stays empty, and what was
+  // taken stays so whatever becomes of the request. An error ends the request and is its outcome.
+  std::function<Status(int status, std::string_view bytes)> take = {};
 };
 
 struct HttpReply {
@@ -42,6 +49,7 @@ struct HttpReply {
   // SHA-256 of the SubjectPublicKeyInfo of the TLS key that the server showed, in hex. Of an inquiring client
   // only.
   std::string tls_key = {};
+  std::int64_t taken = 0;  // bytes of the body that HttpRequest::take had
 };
 
 class HttpClient {
@@ -52,7 +60,7 @@ class HttpClient {
 };
 
 // Bytes a second that each client may move at most; 0: any. May be changed from any thread; holds from the
-// next request on, which is then given the time that it needs beyond its own.
+// next request on, which is then given more patience.
 struct TransferRates {
   std::atomic<std::int64_t> download{0};
   std::atomic<std::int64_t> upload{0};

@@ -34,6 +34,8 @@ class ProcessTree {
   [[nodiscard]] std::int64_t peak_memory(int root) const;
   // CPU time of those that `process` has waited for.
   [[nodiscard]] Duration buried_by(int process) const;
+  // Processor time that all below `root`, and what those have buried, spent in the system.
+  [[nodiscard]] Duration system_time_below(int root) const;
 
   static constexpr std::size_t processes_max = 4096;
 

@@ -160,6 +160,16 @@ Duration ProcessTree::buried_by(int process) const {
   return ticks(field(stat, 16) + field(stat, 17));
 }
 
+Duration ProcessTree::system_time_below(int root) const {
+  Duration total{0};
+  for (const int process : processes(root)) {
+    if (process == root) continue;
+    const Stat stat = stat_of((proc_ / std::to_string(process)).string());
+    total += ticks(field(stat, 15) + field(stat, 17));
+  }
+  return total;
+}
+
 bool TreeClock::look_up(SteadyTime now) {
   constexpr Duration interval_min = std::chrono::milliseconds{10}, interval_max = std::chrono::seconds{1};
   const ProcessTree tree;

@@ -15,7 +15,7 @@ class MeteredClient final : public io::HttpClient {
     auto reply = client_->send(request);
     if (!reply.ok()) return reply;
     const auto up = static_cast<std::int64_t>(request.body.size());
-    const auto down = static_cast<std::int64_t>(reply->body.size());
+    const auto down = static_cast<std::int64_t>(reply->body.size()) + reply->taken;
     if (up > down)
       meter_->uploaded(up, reply->round_trip);
     else

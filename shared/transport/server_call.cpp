@@ -19,6 +19,8 @@ ErrorKind kind_of(int status, const Result<protocol::ProblemDocument>& document)
   return believed && kind != ErrorKind::internal ? kind : ErrorKind::unavailable;
 }
 
+constexpr std::int64_t bytes_per_second_on_the_way = 4 << 10;
+
 std::optional<Duration> retry_after_of(const io::HttpReply& reply) {
   const auto header = reply.headers.find("retry-after");
   if (header == reply.headers.end()) return std::nullopt;
@@ -53,7 +55,9 @@ io::HttpRequest json_request(const Server& server, const std::string& path, std:
   request.headers.emplace_back("Content-Type", "application/json");
   request.body = std::move(body);
   request.reply_bytes_max = limits::json_message_bytes_max;
-  request.timeout = control_timeout;
+  // What this system has taken of it is still on its way, and nothing tells how far.
+  const auto sent = static_cast<std::int64_t>(request.body.size());
+  request.timeout = control_timeout + std::chrono::seconds{sent / bytes_per_second_on_the_way};
   return request;
 }
 

@@ -23,41 +23,79 @@ std::optional<Bytes> compressed(std::string_view piece) {
   return smaller(packed, piece) ? std::optional(std::move(packed)) : std::nullopt;
 }
 
-Result<protocol::UploadState> append(JobContext& context, const Server& server, const std::string& path,
-                                     std::string_view bytes, std::int64_t offset) {
-  const std::string_view piece = bytes.substr(static_cast<std::size_t>(offset), upload_piece_bytes);
+struct Sending {
+  JobContext& context;
+  const Server& server;
+  const std::string path;
+  std::string_view bytes;
+  PieceSize& pieces;
+  TransferProgress* progress;
+};
+
+Result<protocol::UploadState> append(const Sending& sending, std::int64_t offset) {
+  const std::string_view piece =
+      sending.bytes.substr(static_cast<std::size_t>(offset), static_cast<std::size_t>(sending.pieces.next()));
   io::HttpRequest request;
   request.method = "PATCH";
-  request.url = server.base_url + path;
+  request.url = sending.server.base_url + sending.path;
   request.headers = {{"Content-Type", "application/octet-stream"},
                      {"Upload-Offset", std::to_string(offset)},
-                     {"Upload-Length", std::to_string(bytes.size())}};
+                     {"Upload-Length", std::to_string(sending.bytes.size())}};
   auto packed = compressed(piece);
   if (packed) request.headers.emplace_back("Content-Encoding", "deflate");
   request.body = packed ? std::move(*packed) : Bytes(piece);
-  request.timeout = std::chrono::seconds{limits::request_seconds_max};
-  return understand<protocol::UploadState>(call(context.http, server, std::move(request)));
+  const auto sent = static_cast<std::int64_t>(request.body.size());
+  // Nothing tells how far it is when this system has taken all of it.
+  request.timeout = std::chrono::seconds{limits::request_seconds_max} + 4 * sending.pieces.expected(sent);
+  const SteadyTime begun = system_clock().steady();
+  auto state =
+      understand<protocol::UploadState>(call(sending.context.http, sending.server, std::move(request)));
+  if (state.ok())
+    sending.pieces.moved(sent, system_clock().steady() - begun);
+  else if (state.error().kind == ErrorKind::unavailable)
+    sending.pieces.broken();
+  return state;
+}
+
+// `got_on`: it has more of it than before.
+Status send_rest(const Sending& sending, bool& got_on) {
+  TRY_ASSIGN(protocol::UploadState state,
+             understand<protocol::UploadState>(
+                 call(sending.context.http, sending.server, get_request(sending.server, sending.path))));
+  const auto all = static_cast<std::int64_t>(sending.bytes.size());
+  if (sending.progress != nullptr)
+    sending.progress->begin(std::clamp<std::int64_t>(state.offset, 0, all), all);
+  while (!state.complete) {
+    if (sending.context.stopping.load()) return Error{ErrorKind::unavailable, "the client is stopping"};
+    // A server that was killed at the last byte has all of them and did not look at them: an empty piece at
+    // the end has it do so. One that has more of it, from somebody else, drops them then.
+    const std::int64_t offset = std::min(state.offset, all);
+    if (offset < 0)
+      return Error{ErrorKind::unavailable, "the server has another idea of how long the upload is"};
+    TRY_ASSIGN(state, append(sending, offset));
+    if (!state.complete && state.offset <= offset)
+      return Error{ErrorKind::unavailable,
+                   "the upload does not get on: the server stays at byte " + std::to_string(state.offset)};
+    got_on = true;
+    if (sending.progress != nullptr) sending.progress->reach(std::clamp<std::int64_t>(state.offset, 0, all));
+  }
+  return {};
 }
 
 }  // namespace
 
-Status upload(JobContext& context, const Server& server, const std::string& digest, std::string_view bytes) {
-  const std::string path = "/v1/uploads/" + digest;
-  TRY_ASSIGN(protocol::UploadState state,
-             understand<protocol::UploadState>(call(context.http, server, get_request(server, path))));
-  while (!state.complete) {
-    if (context.stopping.load()) return Error{ErrorKind::unavailable, "the client is stopping"};
-    // A server that was killed at the last byte has all of them and did not look at them: an empty piece at
-    // the end has it do so. One that has more of it, from somebody else, drops them then.
-    const std::int64_t offset = std::min(state.offset, static_cast<std::int64_t>(bytes.size()));
-    if (offset < 0)
-      return Error{ErrorKind::unavailable, "the server has another idea of how long the upload is"};
-    TRY_ASSIGN(state, append(context, server, path, bytes, offset));
-    if (!state.complete && state.offset <= offset)
-      return Error{ErrorKind::unavailable,
-                   "the upload does not get on: the server stays at byte " + std::to_string(state.offset)};
+Status upload(JobContext& context, const Server& server, const std::string& digest, std::string_view bytes,
+              PieceSize& pieces, TransferProgress* progress) {
+  const Sending sending{context, server, "/v1/uploads/" + digest, bytes, pieces, progress};
+  Status sent;
+  bool got_on = true;
+  while (got_on) {
+    got_on = false;
+    sent = send_rest(sending, got_on);
+    got_on = got_on && !sent.ok() && sent.error().kind == ErrorKind::unavailable && !context.stopping.load();
   }
-  return {};
+  if (progress != nullptr) progress->end();
+  return sent;
 }
 
 }  // namespace gleaner::transport

@@ -1,8 +1,11 @@
 """A link between a relay (or a host) and its parent: passes TCP connections on, as slowly as it is told, can be cut, and counts."""
 import asyncio
+import random
 import threading
 
 PIECE = 1 << 16
+PACKET = 1400
+RESENT = 0.3  # seconds until a packet that was lost is sent again
 
 
 class Bucket:
@@ -10,6 +13,8 @@ class Bucket:
 
     def __init__(self, rate):
         self.rate, self.free_at = rate, 0.0
+        # What takes turns on a slow line is small, as packets are.
+        self.piece = PIECE if rate is None else max(PACKET, min(PIECE, int(rate / 20)))
 
     async def take(self, count):
         if self.rate is None:
@@ -22,10 +27,12 @@ class Bucket:
 
 class Link:
     """All ports are of the loopback. `up` is towards the parent: rates in bytes a second for each direction, all connections
-    together, None for as fast as can be; `latency` in seconds, one way. May be told and asked by any thread."""
+    together, None for as fast as can be; `latency` in seconds, one way; `loss`: the part of packets that is sent twice, the second time
+    a while later. May be told and asked by any thread."""
 
-    def __init__(self, parent_port, up=None, down=None, latency=0.0):
-        self.parent_port, self.latency = parent_port, latency
+    def __init__(self, parent_port, up=None, down=None, latency=0.0, loss=0.0):
+        self.parent_port, self.latency, self.loss = parent_port, latency, loss
+        self.lots = random.Random(1)
         self.buckets = {"up": Bucket(up), "down": Bucket(down)}
         self.bytes = {"up": 0, "down": 0}
         self.connections = 0  # so far
@@ -95,8 +102,11 @@ class Link:
     async def pass_on(self, reader, writer, way):
         """Until either side ends. What was on its way when a link fell silent is lost with its connection."""
         try:
-            while data := await reader.read(PIECE):
+            while data := await reader.read(self.buckets[way].piece):
                 await self.buckets[way].take(len(data))
+                if self.loss and self.lots.random() < 1 - (1 - self.loss) ** (1 + len(data) // PACKET):
+                    await asyncio.sleep(RESENT)
+                    await self.buckets[way].take(min(PACKET, len(data)))
                 if self.silent:
                     await asyncio.sleep(3600)  # ended by restore()
                 self.bytes[way] += len(data)

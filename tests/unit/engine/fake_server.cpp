@@ -62,6 +62,19 @@ std::string expected_item(std::int64_t index) {
   return "item-" + std::to_string(index);
 }
 
+Result<io::HttpReply> handed_over(const io::HttpRequest& request, Result<io::HttpReply> reply,
+                                  std::int64_t bytes_max) {
+  if (!reply.ok() || !request.take || (reply->status != 200 && reply->status != 206)) return reply;
+  const std::string_view body = std::string_view(reply->body).substr(0, static_cast<std::size_t>(bytes_max));
+  for (std::size_t at = 0; at < body.size(); at += 1000) {
+    TRY(request.take(reply->status, body.substr(at, 1000)));
+    reply->taken += static_cast<std::int64_t>(body.substr(at, 1000).size());
+  }
+  if (body.size() < reply->body.size()) return Error{ErrorKind::unavailable, "the line broke"};
+  reply->body.clear();
+  return reply;
+}
+
 io::HttpReply problem_reply(int status, const std::string& detail) {
   protocol::ProblemDocument document;
   document.type = "urn:gleaner:error:test";

@@ -79,7 +79,8 @@ class FakeServer {
   }
   std::map<std::string, Bytes> blobs;
   std::map<std::string, Bytes> uploads;
-  std::vector<protocol::Input> inputs;  // of grants made from now on
+  std::int64_t breaks_after = INT64_MAX;  // bytes of a body that is taken as it comes
+  std::vector<protocol::Input> inputs;    // of grants made from now on
 
   // What a test looks at.
   std::map<std::int64_t, Bytes> items;  // accepted
@@ -110,11 +111,15 @@ class FakeServer {
   std::int64_t next_unit_ = 1;
 };
 
+// What a real client does with a body that somebody takes as it comes; `bytes_max`: then the line breaks.
+[[nodiscard]] Result<io::HttpReply> handed_over(const io::HttpRequest& request, Result<io::HttpReply> reply,
+                                                std::int64_t bytes_max = INT64_MAX);
+
 class FakeServerClient final : public io::HttpClient {
  public:
   explicit FakeServerClient(FakeServer& server) : server_(server) {}
   Result<io::HttpReply> send(const io::HttpRequest& request) override {
-    auto reply = server_.handle(request);
+    auto reply = handed_over(request, server_.handle(request), server_.breaks_after);
     if (reply.ok()) reply->tls_key = server_.tls_key;
     return reply;
   }

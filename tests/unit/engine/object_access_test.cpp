@@ -8,6 +8,7 @@
 #include "shared/crypto/statements.h"
 #include "shared/protocol/codec.h"
 #include "tests/catch.h"
+#include "tests/unit/engine/fake_server.h"
 
 using namespace gleaner;
 using namespace gleaner::engine;
@@ -20,7 +21,7 @@ class Scripted final : public io::HttpClient {
  public:
   Result<io::HttpReply> send(const io::HttpRequest& request) override {
     requests.push_back(request);
-    return answer(request);
+    return testing::handed_over(request, answer(request));
   }
   std::function<Result<io::HttpReply>(const io::HttpRequest&)> answer;
   std::vector<io::HttpRequest> requests;
@@ -51,8 +52,14 @@ struct Scene {
     store.answer = [](const io::HttpRequest&) { return io::HttpReply{206, {}, content.substr(4, 5), {}}; };
   }
   std::optional<Bytes> fetch() {
-    return access.fetch({context, at, trusted, HostId{7}}, digest, {4, 9},
-                        static_cast<std::int64_t>(content.size()));
+    Bytes got;
+    const auto done =
+        access.fetch({context, at, trusted, HostId{7}}, digest, {4, 9},
+                     static_cast<std::int64_t>(content.size()), [&](int, std::string_view bytes) -> Status {
+                       got += bytes;
+                       return {};
+                     });
+    return done.ok() && *done ? std::optional(got) : std::nullopt;
   }
 };
 

@@ -135,7 +135,7 @@ class ScriptedActivity final : public host::ActivityMonitor {
   std::vector<int> descriptors() const override { return {}; }
   bool touched() const override { return news; }
   void watch_programs(const std::vector<std::string>& names) override { programs = names; }
-  int minute_of_week() const override { return 0; }
+  client_policy::LocalTime local_time() const override { return {}; }
   std::vector<client_policy::Observation> seen;
   std::vector<std::string> programs;
   bool news = false;

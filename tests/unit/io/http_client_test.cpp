@@ -360,6 +360,71 @@ TEST_CASE("what is wrong with the connection is told apart") {
        "no address is known");
 }
 
+TEST_CASE("a stall ends a request, its length does not; what came until then is taken") {
+  const Fixture fixture;
+  const auto client = fixture.client();
+  const std::string body(10'000, 'x');
+  HttpRequest request;
+  request.timeout = 1500ms;
+  std::size_t taken = 0;
+  int status = 0;
+  request.take = [&](int told, std::string_view bytes) -> Status {
+    status = told;
+    taken += bytes.size();
+    return {};
+  };
+  SECTION("slow, and living") {
+    TlsServer slow(fixture.identity(), [&](const std::string&) { return reply_with(body); },
+                   {true, false, false, 250ms});
+    request.url = slow.url("/");
+    const auto begun = std::chrono::steady_clock::now();
+    const auto reply = client->send(request);
+    if (!reply.ok()) FAIL(reply.error().message);
+    CHECK(std::chrono::steady_clock::now() - begun > request.timeout);
+    CHECK(reply->body.empty());
+    CHECK(reply->taken == 10'000);
+    CHECK(status == 200);
+  }
+  SECTION("silent in the middle") {
+    TlsServer silent(fixture.identity(), [](const std::string&) {
+      return "HTTP/1.1 206 Partial Content\r\nContent-Length: 100\r\n\r\n" + std::string(60, 'x');
+    });
+    request.url = silent.url("/");
+    says(failure_of(*client, request, ErrorKind::unavailable), "fell silent: nothing came for 1500 ms");
+    CHECK(taken == 60);
+    CHECK(status == 206);
+  }
+  SECTION("bytes that drip without end") {
+    TlsServer dripping(fixture.identity(),
+                       [&](const std::string&) { return reply_with(std::string(90, 'x')); },
+                       {true, false, false, 1200ms});
+    request.url = dripping.url("/");
+    says(failure_of(*client, request, ErrorKind::unavailable), "fell silent");
+  }
+  SECTION("somebody who cannot take it") {
+    TlsServer server(fixture.identity(), [&](const std::string&) { return reply_with(body); });
+    request.url = server.url("/");
+    request.take = [](int, std::string_view) -> Status { return Error{ErrorKind::io, "the disk is full"}; };
+    CHECK(failure_of(*client, request, ErrorKind::io) == "the disk is full");
+  }
+  SECTION("an error is no body to take") {
+    TlsServer server(fixture.identity(), [&](const std::string&) {
+      return std::string("HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\n\r\nnone");
+    });
+    request.url = server.url("/");
+    const auto reply = client->send(request);
+    if (!reply.ok()) FAIL(reply.error().message);
+    CHECK(reply->body == "none");
+    CHECK(taken == 0);
+  }
+  SECTION("more than was asked for") {
+    TlsServer server(fixture.identity(), [&](const std::string&) { return reply_with(body); });
+    request.url = server.url("/");
+    request.reply_bytes_max = 9'999;
+    says(failure_of(*client, request, ErrorKind::too_large), "more than is allowed");
+  }
+}
+
 TEST_CASE("a server that goes away while it is spoken to may be restarting") {
   const Fixture fixture;
   const auto client = fixture.client();

@@ -106,7 +106,13 @@ void TlsServer::serve(int socket) {
     if (length == 0) continue;
     const std::string reply = handler_(bytes.substr(0, length));
     bytes.erase(0, length);
-    if (!reply.empty() && write(reply) <= 0) break;
+    const std::size_t part = options_.between_parts.count() > 0 ? reply.size() / 10 + 1 : reply.size();
+    bool written = true;
+    for (std::size_t at = 0; written && at < reply.size(); at += part) {
+      if (at > 0) std::this_thread::sleep_for(options_.between_parts);
+      written = write(reply.substr(at, part)) > 0;
+    }
+    if (!written) break;
     if (reply.empty() ? options_.close_on_silence : options_.close_after_each_reply) break;
   }
   if (options_.tls) SSL_shutdown(ssl.get());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -17,6 +18,8 @@ struct TlsServerOptions {
   bool tls = true;  // false: plain TCP that answers as if nothing were wrong
   bool close_after_each_reply = false;
   bool close_on_silence = false;  // where the handler has no reply
+  // A reply goes out in ten parts with this before each but the first; nothing: at once.
+  std::chrono::milliseconds between_parts{0};
 };
 
 class TlsServer {

@@ -18,6 +18,7 @@ using Kind = Observation::Kind;
 struct Computer {
   io::Path root = std::filesystem::temp_directory_path() / ("gleaner-activity-" + std::to_string(::getpid()));
   std::vector<Screen> screens;
+  Duration own{0};
   Computer() {
     std::filesystem::remove_all(root);
     std::filesystem::create_directories(root / "dev/pts");
@@ -35,8 +36,10 @@ struct Computer {
     REQUIRE(::utimensat(AT_FDCWD, (root / "dev" / name).c_str(), times, 0) == 0);
   }
   [[nodiscard]] std::unique_ptr<host::ActivityMonitor> activity() const {
-    return make_activity_monitor(
-        {root / "dev", root / "sys", [this] { return screens; }, root / "proc", true, false});
+    ActivityRoots roots = roots_below(root);
+    roots.screens = [this] { return screens; };
+    roots.own_use = [this] { return own; };
+    return make_activity_monitor(std::move(roots));
   }
 };
 
@@ -206,17 +209,138 @@ TEST_CASE("Battery and temperature from the files of the system; a mouse's batte
   computer.put("sys/class/thermal/thermal_zone2/temp", "garbage\n");
   computer.put("sys/class/thermal/cooling_device0/temp", "99000\n");
   const auto seen = computer.activity()->observe(SteadyTime{1h});
-  REQUIRE(seen.size() == 2);
+  REQUIRE(seen.size() == 3);
   CHECK(seen[0].kind == Kind::battery);
   CHECK(seen[0].source == "BAT0");
   CHECK(seen[0].value == 1);
-  CHECK(seen[1].source == "x86_pkg_temp");
-  CHECK(seen[1].value == 71.5);
+  CHECK(seen[1].source == "acpitz");
+  CHECK(seen[2].source == "x86_pkg_temp");
+  CHECK(seen[2].value == 71.5);
+}
+
+TEST_CASE("A processor's own sensors are those of its driver; Tdie counts before Tctl") {
+  const Computer computer;
+  const auto chip = [&](int number, const std::string& file, const std::string& text) {
+    computer.put("sys/class/hwmon/hwmon" + std::to_string(number) + "/" + file, text + "\n");
+  };
+  chip(0, "name", "k10temp");
+  chip(0, "temp1_input", "99000");
+  chip(0, "temp1_label", "Tctl");
+  chip(1, "name", "nct6775");  // a board's, with nothing connected
+  chip(1, "temp1_input", "127000");
+  chip(2, "name", "coretemp");
+  chip(2, "temp2_input", "50000");
+  chip(2, "temp3_input", "61000");
+  chip(2, "temp4_input", "90000");
+  chip(2, "temp4_fault", "1");
+  const auto seen = [&] { return computer.activity()->observe(SteadyTime{1h}); };
+  REQUIRE(seen().size() == 2);
+  CHECK(seen()[0].source == "k10temp");
+  CHECK(seen()[0].value == 99);
+  CHECK(seen()[1].source == "coretemp");
+  CHECK(seen()[1].value == 61);
+  chip(0, "temp2_input", "72000");
+  chip(0, "temp2_label", "Tdie");
+  CHECK(seen()[0].value == 72);
+}
+
+TEST_CASE("A battery that is not charging while the mains are offline is run on") {
+  const Computer computer;
+  computer.put("sys/class/power_supply/AC/type", "Mains\n");
+  computer.put("sys/class/power_supply/AC/online", "0\n");
+  computer.put("sys/class/power_supply/BAT0/type", "Battery\n");
+  computer.put("sys/class/power_supply/BAT0/status", "Not charging\n");
+  computer.put("sys/class/power_supply/BAT0/capacity", "79\n");
+  computer.put("sys/firmware/acpi/platform_profile", "low-power\n");
+  const auto seen = computer.activity()->observe(SteadyTime{1h});
+  REQUIRE(seen.size() == 2);
+  CHECK(seen[0].value == 1);
+  CHECK(seen[0].percent == 79);
+  CHECK(seen[0].note == "Not charging, and AC is offline");
+  CHECK(seen[1].kind == Kind::saver);
+}
+
+TEST_CASE("A terminal whose last input lies in the future tells nothing") {
+  const Computer computer;
+  computer.terminal("pts/0", -7200, 0);
+  CHECK(computer.activity()->observe(SteadyTime{1h}).empty());
+  computer.terminal("pts/1", 300, 0);
+  const auto seen = computer.activity()->observe(SteadyTime{1h});
+  REQUIRE(seen.size() == 1);
+  CHECK(seen[0].source == "terminal pts/1");
+  computer.terminal("pts/0", -3, 0);  // clocks are corrected all the time
+  CHECK(*computer.activity()->observe(SteadyTime{1h})[0].idle == Duration{0});
+}
+
+TEST_CASE("Where no pressure is told, what of the memory is available is") {
+  const Computer computer;
+  computer.put("proc/meminfo", "MemTotal:  8000000 kB\nMemFree:  100000 kB\nMemAvailable:  2000000 kB\n");
+  const auto seen = computer.activity()->observe(SteadyTime{1h});
+  REQUIRE(seen.size() == 1);
+  CHECK(seen[0].kind == Kind::available);
+  CHECK(seen[0].value == 0.25);
+}
+
+TEST_CASE("What this client and its kernels use is not other programs' load") {
+  Computer computer;
+  computer.put("proc/stat", "cpu  1000 500 200 8000 0 0 0 0 0 0\n");
+  const auto activity = computer.activity();
+  (void)activity->observe(SteadyTime{1h});
+  computer.put("proc/stat", "cpu  1200 1000 300 8200 0 0 0 0 0 0\n");
+  computer.own = 2500ms;  // 250 ticks of a hundredth
+  const auto seen = activity->observe(SteadyTime{1h} + 10s);
+  REQUIRE(seen.size() == 1);
+  CHECK(seen[0].value == Approx(0.05));
+}
+
+TEST_CASE("A keyboard that is plugged in later wakes as one that was there") {
+  const Computer computer;
+  const auto activity = computer.activity();
+  const SteadyTime now{1h};
+  CHECK(activity->observe(now).empty());
+  REQUIRE(::mkfifo((computer.root / "dev/input/event7").c_str(), 0600) == 0);
+  const int keyboard = ::open((computer.root / "dev/input/event7").c_str(), O_RDWR | O_NONBLOCK);
+  CHECK(activity->observe(now + 5s).empty());
+  CHECK(activity->observe(now + 10s).size() == 1);
+  REQUIRE(activity->descriptors().size() == 1);
+  REQUIRE(::write(keyboard, "k", 1) == 1);
+  CHECK(activity->touched());
+  ::close(keyboard);
+}
+
+// The zone of this process, for the life of this object.
+class Zone {
+ public:
+  explicit Zone(const char* name) { set(name); }
+  ~Zone() { ::unsetenv("TZ"); }
+  static void set(const char* name) { ::setenv("TZ", name, 1); }
+};
+
+TEST_CASE("A zone that is changed while the client runs holds at once, and says when its clock is put") {
+  // Rules, not names: not every computer has the files.
+  Zone zone("JST-9");
+  const std::time_t monday = 4 * 24 * 3600 + 12 * 3600;  // 1970-01-05, noon UTC
+  CHECK(local_time_at(monday).minute_of_week == 21 * 60);
+  CHECK(local_time_at(monday).shifts.empty());
+  Zone::set("EST5EDT,M3.2.0,M11.1.0");
+  CHECK(local_time_at(monday).minute_of_week == 7 * 60);
+  // Saturday 2026-03-07, 20:00 EST; at 2:00 it is 3:00.
+  const auto spring = local_time_at(1'772'931'600);
+  CHECK(spring.minute_of_week == 5 * 24 * 60 + 20 * 60);
+  REQUIRE(spring.shifts.size() == 1);
+  CHECK(spring.shifts[0].after == 6 * 60);
+  CHECK(spring.shifts[0].minutes == 60);
+  // Saturday 2026-10-31, 20:00 EDT; at 2:00 it is 1:00.
+  const auto autumn = local_time_at(1'793'491'200);
+  CHECK(autumn.minute_of_week == 5 * 24 * 60 + 20 * 60);
+  REQUIRE(autumn.shifts.size() == 1);
+  CHECK(autumn.shifts[0].after == 6 * 60);
+  CHECK(autumn.shifts[0].minutes == -60);
 }
 
 TEST_CASE("The minute of the week is one") {
   const Computer computer;
-  const int minute = computer.activity()->minute_of_week();
+  const int minute = computer.activity()->local_time().minute_of_week;
   CHECK(minute >= 0);
   CHECK(minute < client_policy::minutes_per_week);
 }

@@ -1,0 +1,76 @@
+// Hours of computing, of the network and of expensive electricity; see owner.h.
+#include <algorithm>
+#include <array>
+
+#include "client/policy/owner.h"
+
+namespace gleaner::client_policy {
+namespace {
+
+bool within(const std::vector<Hours>& hours, int minute) {
+  return std::any_of(hours.begin(), hours.end(), [minute](const Hours& span) {
+    return span.begin <= span.end ? minute >= span.begin && minute < span.end
+                                  : minute >= span.begin || minute < span.end;
+  });
+}
+
+// Minutes until `within` changes, as they pass; a week if it never does.
+int until_change(const std::vector<Hours>& hours, const LocalTime& local) {
+  const bool now = within(hours, local.ahead(0));
+  for (int minutes = 1; minutes < minutes_per_week; ++minutes)
+    if (within(hours, local.ahead(minutes)) != now) return minutes;
+  return minutes_per_week;
+}
+
+struct Turn {
+  bool within = false;
+  std::string when;  // it changes: "at 8:00, in 10 hours"
+};
+
+// By this computer's clock, with the day if it is not within one.
+std::string when_text(const LocalTime& local, int ahead) {
+  constexpr std::array day_names{"Monday", "Tuesday",  "Wednesday", "Thursday",
+                                 "Friday", "Saturday", "Sunday"};
+  constexpr int day_minutes = 24 * 60;
+  const int then = local.ahead(ahead);
+  const std::string day =
+      ahead <= day_minutes
+          ? ""
+          : std::string("on ") + day_names.at(static_cast<std::size_t>(then / day_minutes)) + " ";
+  const int of_hour = then % 60;
+  return day + "at " + std::to_string(then % day_minutes / 60) + (of_hour < 10 ? ":0" : ":") +
+         std::to_string(of_hour) + ", in " + rough_text(std::chrono::minutes{ahead});
+}
+
+Turn turn_of(const std::vector<Hours>& hours, const LocalTime& local, OwnerVerdict& verdict) {
+  if (hours.empty()) return {};
+  const int ahead = until_change(hours, local);
+  const Duration left = std::chrono::minutes{ahead};
+  if (!verdict.recheck || left < *verdict.recheck) verdict.recheck = left;
+  return {within(hours, local.ahead(0)), when_text(local, ahead)};
+}
+
+}  // namespace
+
+void OwnerPolicy::judge_hours(const OwnerView& view, OwnerVerdict& verdict) {
+  const Turn hours = turn_of(view.rules.hours, view.local, verdict);
+  if (!view.rules.hours.empty() && !hours.within)
+    verdict.signals.push_back(
+        {"hours", RunMode::pause, "outside of the hours in the preferences; they begin " + hours.when});
+  const Turn expensive = turn_of(view.rules.expensive_hours, view.local, verdict);
+  if (expensive.within)
+    verdict.signals.push_back({"hours", RunMode::pause,
+                               "electricity is dear now, say the preferences; that ends " + expensive.when});
+}
+
+void OwnerPolicy::judge_network(const OwnerView& view, OwnerVerdict& verdict) {
+  const Turn hours = turn_of(view.rules.network_hours, view.local, verdict);
+  if (!view.rules.network_hours.empty() && !hours.within)
+    verdict.no_network = "outside of the network's hours in the preferences; they begin " + hours.when;
+  for (const Observation& observation : view.observations)
+    if (observation.kind == Kind::metered && observation.value > 0 && !view.rules.on_metered)
+      verdict.no_network = "the network costs by use (" + observation.source +
+                           "): `gleaner prefs set on_metered true` uses it nevertheless";
+}
+
+}  // namespace gleaner::client_policy

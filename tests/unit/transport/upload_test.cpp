@@ -1,0 +1,90 @@
+// A resumable upload over lines that break: what it sends altogether, and when it gives up.
+#include "shared/transport/upload.h"
+
+#include <charconv>
+#include <functional>
+
+#include "shared/base/random.h"
+#include "tests/catch.h"
+
+namespace gleaner::transport {
+namespace {
+
+// A server that keeps whole pieces only, as ours does, and a line that may lose one.
+struct Server final : io::HttpClient {
+  Bytes have;
+  std::int64_t sent = 0;  // bytes of bodies
+  int pieces = 0;
+  std::function<bool()> breaks = [] { return false; };  // during this piece
+
+  Result<io::HttpReply> send(const io::HttpRequest& request) override {
+    std::int64_t length = 0;
+    for (const auto& [name, value] : request.headers) {
+      if (name == "Upload-Length") std::from_chars(value.data(), value.data() + value.size(), length);
+      if (name == "Upload-Offset" && value != std::to_string(have.size()))
+        return io::HttpReply{409, {}, "{}"};
+    }
+    if (request.method == "PATCH") {
+      ++pieces;
+      sent += static_cast<std::int64_t>(request.body.size());
+      if (breaks()) return Error{ErrorKind::unavailable, "the line broke"};
+      have += request.body;
+    }
+    const bool complete = length > 0 && length == static_cast<std::int64_t>(have.size());
+    return io::HttpReply{200,
+                         {},
+                         protocol::encode(protocol::UploadState{
+                             std::string(64, 'a'), static_cast<std::int64_t>(have.size()), complete})};
+  }
+};
+
+Bytes noise(std::size_t bytes) {
+  Random random(7);
+  Bytes all;
+  while (all.size() < bytes) all += static_cast<char>(random.next());
+  return all;
+}
+
+struct Scene {
+  Server server;
+  std::atomic<bool> stopping{false};
+  JobContext context{server, stopping};
+  PieceSize pieces{upload_pieces};
+  Bytes content = noise(1'500'000);
+  Status upload() {
+    return transport::upload(context, {"https://server.example", ""}, std::string(64, 'a'), content, pieces);
+  }
+};
+
+TEST_CASE("An upload goes on over a line that breaks, as long as it gets on") {
+  Scene scene;
+  scene.server.breaks = [&] { return scene.server.pieces % 2 == 0; };
+  const Status done = scene.upload();
+  INFO((done.ok() ? "" : done.error().message));
+  REQUIRE(done.ok());
+  CHECK(scene.server.have == scene.content);
+}
+
+TEST_CASE("An upload that does not get on is given up, and goes on later from where it was") {
+  Scene scene;
+  scene.server.breaks = [&] { return scene.server.pieces > 2; };
+  CHECK(scene.upload().error().kind == ErrorKind::unavailable);
+  CHECK(scene.server.pieces <= 4);
+  const std::size_t before = scene.server.have.size();
+  CHECK(before > 0);
+  CHECK(scene.upload().error().kind == ErrorKind::unavailable);
+  CHECK(scene.server.have.size() == before);
+  scene.server.breaks = [] { return false; };
+  REQUIRE(scene.upload().ok());
+  CHECK(scene.server.have == scene.content);
+}
+
+TEST_CASE("On a slow line a piece is small, so that what a break costs is little") {
+  Scene scene;
+  for (int i = 0; i < 8; ++i)  // 12 kB a second
+    scene.pieces.moved(scene.pieces.next(), from_seconds(static_cast<double>(scene.pieces.next()) / 12e3));
+  CHECK(scene.pieces.next() <= 64 << 10);
+}
+
+}  // namespace
+}  // namespace gleaner::transport
