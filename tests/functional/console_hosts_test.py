@@ -36,6 +36,8 @@ class Hosts(unittest.TestCase):
                 states = {host["name"]: host["state"] for host in grid.admin_json("host", "list")["items"]}
                 self.assertEqual((states["idle-pc"], states["kitchen-pc"]), ("active", "revoked"))
                 self.assertEqual(person.complaints(), [])
+                self.find(person)
+                self.code(grid, person)
                 self.many(person)
                 self.pages(grid, person, slow)
                 self.viewer(grid, person)
@@ -128,6 +130,38 @@ class Hosts(unittest.TestCase):
         person.follow("lab-b12")
         person.wait("the relay's page", person.has("hosts under it") + " && " + person.has("1 of 9"))
         person.accessible()
+
+    def find(self, person):
+        """The search field, by its key."""
+        person.look_at("#/")
+        person.call("Input.dispatchKeyEvent", type="keyDown", key="/", text="/")
+        person.call("Input.dispatchKeyEvent", type="keyUp", key="/")
+        person.wait("the field", "document.activeElement.getAttribute('role') == 'combobox'")
+        person.call("Input.insertText", text="valley")
+        person.wait("what was found", "document.querySelector('#hits')?.innerText.includes('valley')")
+        person.accessible()
+        person.press("Enter")
+        person.wait("its page", "location.hash == '#/problems/1'")
+
+    def code(self, grid, person):
+        """A join code is made by an admin token, for the log-in makes none; a computer joins by it."""
+        person.look_at("#/access")
+        person.push("Make a code")
+        for field, text in (("code-name", "b12"), ("code-hosts", "2"), ("proof", "wrong")):
+            person.type(f"#{field}", text)
+        person.accessible()
+        person.push("Make code")
+        person.wait("the refusal", "document.querySelector('.said .bad') !== null")
+        person.type("#proof", grid.admin_token)
+        person.push("Make code")
+        code = person.wait("the code", "document.querySelector('[aria-label=\"Join code\"]')?.innerText")
+        person.accessible()
+        self.assertIn(f"gleaner-client join {code}", person.run("document.querySelector('.made').innerText"))
+        status, told = grid.enrol(HostKey(), "bench-8", from_base64url(code.rsplit("/", 1)[1])[33:49])
+        self.assertEqual(status, 200, told)
+        person.wait("the host", f"[...document.querySelectorAll('tr')].some(row => row.innerText.includes('b12') && row.innerText.includes('1 of 2'))")
+        self.assertEqual([text for text in person.complaints() if "401" not in text], [])
+        person.events.clear()  # the refusal, which the browser logs
 
     def many(self, person):
         """A hundred thousand rows in the browser: a frame of scrolling takes far less than 50 ms of the processor."""
