@@ -147,6 +147,7 @@ class Hosts(unittest.TestCase):
         """A join code is made by an admin token, for the log-in makes none; a computer joins by it."""
         person.look_at("#/access")
         person.push("Make a code")
+        person.wait("the form", "document.querySelector('dialog[open]') !== null")
         for field, text in (("code-name", "b12"), ("code-hosts", "2"), ("proof", "wrong")):
             person.type(f"#{field}", text)
         person.accessible()

@@ -9,7 +9,7 @@ const curveHeight = 110;
 
 export function Overview() {
   const view = live.value;
-  if (!view) return <p aria-busy="true">Waiting for the server …</p>;
+  if (!view) return <><Heading>Overview</Heading><p aria-busy="true">Waiting for the server …</p></>;
   const { status, problems } = view;
   const running = problems.filter(p => p.state === "running");
   const past = samples.value;

@@ -18,7 +18,7 @@ export function Wall() {
     document.addEventListener("fullscreenchange", changed);
     return () => document.removeEventListener("fullscreenchange", changed);
   }, []);
-  if (!view) return <p aria-busy="true">Waiting for the server …</p>;
+  if (!view) return <><Heading>Wall</Heading><p aria-busy="true">Waiting for the server …</p></>;
   const running = view.problems.filter(p => p.state === "running");
   const shown = running.slice(0, shownMax);
   const enter = () => void document.documentElement.requestFullscreen?.().catch(() => undefined);
