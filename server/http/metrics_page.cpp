@@ -70,7 +70,7 @@ void add_problems(Exposition& out, const std::vector<ProblemInfo>& all) {
   for (const auto& info : all) ++states[info.state];
   for (const auto state :
        {ProblemState::planning, ProblemState::running, ProblemState::paused, ProblemState::combining,
-        ProblemState::finished, ProblemState::cancelled, ProblemState::failed})
+        ProblemState::finished, ProblemState::cancelled, ProblemState::failed, ProblemState::stopped})
     out.sample(number(states[state]), {{"state", protocol::name_of(state)}});
 
   auto open = open_problems(all);

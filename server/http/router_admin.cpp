@@ -169,10 +169,15 @@ void Router::look_operation(const AdminCall& call) {
     if (asked("state") == protocol::name_of(state)) hosts.state = state;
   if (!asked("state").empty() && !hosts.state)
     return call.reply(error_response({ErrorKind::invalid, "state: expected active, revoked or left"}));
-  if (asked("order") == "delivered")
-    hosts.order = service::HostOrder::delivered;
-  else if (!asked("order").empty() && asked("order") != "number")
-    return call.reply(error_response({ErrorKind::invalid, "order: expected number or delivered"}));
+  hosts.on_hold = asked("on_hold") == "true";
+  std::string column = asked("order").empty() ? "number" : asked("order");
+  hosts.descending = column.starts_with('-');
+  if (hosts.descending) column.erase(0, 1);
+  const auto order = service::host_order_from(column);
+  if (!order)
+    return call.reply(
+        error_response({ErrorKind::invalid, "order: expected a column, such as name or -speed"}));
+  hosts.order = *order;
   views.host_pages().page(std::move(hosts), answer<protocol::HostPage>(call.reply));
 }
 

@@ -87,7 +87,8 @@ enum class ProblemState : int {
   combining = 4,
   finished = 5,
   cancelled = 6,
-  failed = 7,  // `message` says why
+  failed = 7,   // `message` says why
+  stopped = 8,  // a paused one that waits for its administrator, `message` says why; stored as paused
 };
 [[nodiscard]] const char* name_of(ProblemState state);
 
@@ -129,6 +130,13 @@ struct SetAside {
   std::string message;
 };
 
+// How often a host failed so.
+struct FailingHost {
+  HostId host;
+  std::string name;
+  std::int64_t times = 0;
+};
+
 // Failures with the same last words, of one problem: GET /v1/admin/errors has those of all.
 struct ErrorGroup {
   ProblemId problem;
@@ -141,6 +149,7 @@ struct ErrorGroup {
   std::int64_t hosts = 0;
   Timestamp first_at;
   Timestamp last_at;
+  std::vector<FailingHost> by = {};
 };
 
 struct ProblemInfo {
@@ -265,6 +274,7 @@ struct HostInfo {
   double trust = -1;
   std::optional<HostId> relay = {};
   std::optional<ItemBytes> item = {};
+  std::optional<double> cores_lent = {};
 };
 
 // A unit that a host has or had, of any problem: GET /v1/admin/hosts/ID/units, the newest first.
@@ -298,6 +308,7 @@ struct ServerStatus {
   Timestamp work_certificate_expires;
   std::vector<std::string> warnings;
   std::optional<std::string> stored = std::nullopt;
+  std::int64_t hosts_on_hold = 0;
 };
 
 // POST /v1/admin/problems/ID/strategy: other rules for a running problem. Empty or absent: as it is.

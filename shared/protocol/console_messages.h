@@ -96,6 +96,8 @@ struct HostPage {
 struct SettingInfo {
   std::string name;
   std::string value;
+  std::string meaning = {};
+  std::string default_value = {};
 };
 
 }  // namespace gleaner::protocol

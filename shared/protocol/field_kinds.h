@@ -124,7 +124,7 @@ inline constexpr int count_of<InstanceOrder> = 2;
 template <>
 inline constexpr int count_of<FailureKind> = 8;
 template <>
-inline constexpr int count_of<ProblemState> = 7;
+inline constexpr int count_of<ProblemState> = 8;
 template <>
 inline constexpr int count_of<HostState> = 3;
 

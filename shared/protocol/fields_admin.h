@@ -163,6 +163,15 @@ void visit(Archive& archive, Of<Archive, SetAside>& message) {
 }
 
 template <>
+inline constexpr const char* title<FailingHost> = "failing host";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, FailingHost>& message) {
+  archive("host", message.host);
+  archive("name", message.name, Text{});
+  archive("times", message.times, Whole{});
+}
+
+template <>
 inline constexpr const char* title<ErrorGroup> = "group of errors";
 template <>
 inline constexpr const char* about<ErrorGroup> = "failures of a problem with the same last words";
@@ -178,6 +187,7 @@ void visit(Archive& archive, Of<Archive, ErrorGroup>& message) {
   archive("hosts", message.hosts, Whole{});
   archive("first_at", message.first_at);
   archive("last_at", message.last_at);
+  archive.defaulted("by", message.by, List{limits::list_length_max}, "the hosts that failed so most often");
 }
 
 template <>
@@ -270,6 +280,8 @@ void visit(Archive& archive, Of<Archive, HostInfo>& message) {
                     "probability that a result of it is right, where it is trusted least; negative: unknown");
   archive("relay", message.relay, Plain{}, "directly above it; absent: none");
   archive("item", message.item, Plain{}, "of a relay, as it reported last");
+  archive("cores_lent", message.cores_lent, Number{},
+          "whole cores that its owner lends now: two cores at 20 % are 0.4; absent: not reported yet");
 }
 
 template <>
@@ -379,6 +391,7 @@ void visit(Archive& archive, Of<Archive, ServerStatus>& message) {
           "for administrators, with what to do");
   archive("stored", message.stored, Prose{},
           "progress of the check that reads stored files and compares their digests");
+  archive.defaulted("hosts_on_hold", message.hosts_on_hold, Whole{}, "active ones");
 }
 
 template <>

@@ -134,6 +134,8 @@ template <typename Archive>
 void visit(Archive& archive, Of<Archive, SettingInfo>& message) {
   archive("name", message.name, Text{});
   archive("value", message.value, long_text);
+  archive.defaulted("meaning", message.meaning, Prose{});
+  archive.defaulted("default_value", message.default_value, long_text);
 }
 
 template <>

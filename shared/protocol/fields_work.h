@@ -290,6 +290,7 @@ void visit(Archive& archive, Of<Archive, WorkRequest>& message) {
           "of a relay: why it, or a relay under it, cannot store results; it returns the units that it does "
           "not name");
   archive("instance", message.instance);
+  archive("cpu_share", message.cpu_share, Number{0, 1}, "of each core that the owner lends; absent: all");
 }
 
 template <>

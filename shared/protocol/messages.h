@@ -431,6 +431,7 @@ struct WorkRequest {
   std::optional<std::vector<MeasuredHost>> measured = {};
   std::optional<std::string> trouble = {};
   std::optional<Instance> instance = {};
+  std::optional<double> cpu_share = {};
 };
 
 // How far a problem's present stage is, with what all computers gave: for people to look at.

@@ -121,6 +121,8 @@ const char* name_of(ProblemState state) {
       return "cancelled";
     case ProblemState::failed:
       return "failed";
+    case ProblemState::stopped:
+      return "stopped";
   }
   return "unknown";
 }

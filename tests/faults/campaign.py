@@ -186,8 +186,8 @@ class Campaign:
         if reply["state"] == "failed":
             self.failed(reply)
             self.admin("POST", f"problems/{identity}/retry", {})
-        if reply["state"] == "paused":
-            raise Violation(f"the problem is paused: {reply['message']}")
+        if reply["state"] in ("paused", "stopped"):
+            raise Violation(f"the problem is {reply['state']}: {reply['message']}")
         return reply if reply["state"] == "finished" else None
 
     def failed(self, reply):
@@ -400,7 +400,7 @@ class Campaign:
 
         def over():
             status, reply = self.admin("GET", f"problems/{identity}")
-            return reply if status == 200 and (reply["state"] in ("failed", "paused") or when == "validate") else None
+            return reply if status == 200 and (reply["state"] in ("failed", "stopped") or when == "validate") else None
 
         reply = self.wait("the bad problem to be given up", over)
         says = reply["message"] + reply.get("waits", "")

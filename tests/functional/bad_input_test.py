@@ -204,7 +204,7 @@ class BadInput(unittest.TestCase):
             biggest.write_bytes(data)
             grid.add_problem("mandelbrot", "tampered", **ROWS)
             grid.add_client("careful")
-            grid.wait_until("the problem to wait for its application", lambda: grid.problem(1)["state"] == "paused", 60)
+            grid.wait_until("the problem to wait for its application", lambda: grid.problem(1)["state"] == "stopped", 60)
             self.assertIn("damaged or gone", grid.problem(1)["message"])
             # What it has started is its own look at what confines kernels here, which ends by itself.
             grid.wait_until("no kernel", lambda: not grid.kernels_of("careful"), 60)
@@ -254,7 +254,7 @@ class BadInput(unittest.TestCase):
                 grid.request("POST", "/v1/failure", {"unit": reply["decoded"][0]["unit"], "kind": "kernel-crashed",
                                                      "item": 0, "message": "signal 11"}, host.token)
             info = grid.wait_until("the end", lambda: (
-                lambda problem: problem if problem["state"] == "paused" else None)(grid.problem(identity)), 30)
+                lambda problem: problem if problem["state"] == "stopped" else None)(grid.problem(identity)), 30)
             self.assertRegex(info["message"], "stopped: squares@1.0.0: it fails on 4 of 4 hosts.*signal 11")
             self.assertTrue(any("signal 11" in entry["message"] for entry in info["set_aside"]))
 

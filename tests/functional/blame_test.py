@@ -86,7 +86,7 @@ class Blame(unittest.TestCase):
             self.assertTrue(any("item 7" in entry["message"] for entry in info["set_aside"]))
 
             info = grid.problem(crash)
-            self.assertEqual(info["state"], "paused")
+            self.assertEqual(info["state"], "stopped")
             self.assertIn("stopped: crashes@1.0.0: it fails on", info["message"])
             self.assertTrue(any("segmentation fault" in entry["message"] for entry in info["set_aside"]))
             self.assertFalse([entry for entry in info["set_aside"] if entry["message"].startswith("set aside")])

@@ -54,7 +54,7 @@ class Form(unittest.TestCase):
             with Person(self, grid) as person:
                 person.log_in()
                 self.estimate(grid, person)
-                self.fields(person)
+                self.fields(grid, person)
                 self.input(grid, person)
                 self.assertEqual(person.complaints(), [])
 
@@ -76,12 +76,18 @@ class Form(unittest.TestCase):
         self.assertIn("1 earlier problem with the same parameters", text)
         self.assertEqual(len(grid.admin_json("problem", "list")["items"]), 1)
 
-    def fields(self, person):
+    def fields(self, grid, person):
         """Fields, bounds, choices; what is wrong is told at its field."""
         person.look_at("#/")
         person.go("#/add")
         person.choose("squares", "#more-parameters")  # declares nothing: names and values
         self.assertIsNone(person.run("document.querySelector('[id^=parameter-]')?.id ?? null"))
+        ligands = [grid.directory / f"ligand-{i}" for i in range(50)]
+        for path in ligands:
+            path.write_text("C6H6")
+        self.give(person, "#files", ligands)
+        person.wait("many files in a line", person.has("50 files, 200 B"))
+        person.accessible()
         person.choose("mandelbrot", "#parameter-width")
         shown = person.run("[document.querySelector('#parameter-width').placeholder, document.querySelector('#parameter-width-hint').innerText,"
                            " [...document.querySelectorAll('#parameter-colour option')].map(o => o.innerText).join(' | ')]")
@@ -97,6 +103,11 @@ class Form(unittest.TestCase):
         self.assertEqual([text for text in person.complaints() if "400" not in text], [])
         person.events.clear()  # the refusal, which the browser logs
 
+    @staticmethod
+    def give(person, field, paths):
+        node = person.call("DOM.querySelector", nodeId=person.call("DOM.getDocument")["root"]["nodeId"], selector=field)["nodeId"]
+        person.call("DOM.setFileInputFiles", nodeId=node, files=[str(path) for path in paths])
+
     def input(self, grid, person):
         """A file is sent with it, and no digit of a number is lost."""
         person.choose("tsp", "#input-cities")
@@ -105,8 +116,7 @@ class Form(unittest.TestCase):
         cities = grid.directory / "cities.tsp"
         places = "".join(f"{i + 1} {7 * i % 10} {3 * i % 11}\n" for i in range(CITIES))
         cities.write_text(f"DIMENSION: {CITIES}\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n{places}EOF\n")
-        node = person.call("DOM.querySelector", nodeId=person.call("DOM.getDocument")["root"]["nodeId"], selector="#input-cities")["nodeId"]
-        person.call("DOM.setFileInputFiles", nodeId=node, files=[str(cities)])
+        self.give(person, "#input-cities", [cities])
         person.wait("the file", "document.querySelector('#input-cities-hint').innerText.includes('B')")
         person.accessible()
         if PICTURE:

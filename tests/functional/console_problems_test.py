@@ -6,7 +6,7 @@ import shutil
 import unittest
 
 from browser import CHROMIUM
-from harness import MANDELBROT, SQUARES, Grid, main, needs
+from harness import MANDELBROT, SQUARES, FakeHost, Grid, main, needs
 from person import Person
 
 PICTURE = os.environ.get("GLEANER_PICTURE")  # a file for a screenshot of a problem's page
@@ -32,6 +32,7 @@ class Problems(unittest.TestCase):
                 self.watch(grid, person)
                 self.mend(grid, person)
                 self.change(grid, person)
+                self.stop(grid, person)
                 person.go("#/problems/1")
                 person.wait("how the estimate developed",
                             "document.querySelectorAll('section[aria-label=Progress] canvas').length > 1 || " + person.has("finished"))
@@ -60,14 +61,28 @@ class Problems(unittest.TestCase):
         person.wait("the curve", "document.querySelector('.chart canvas') !== null || " + person.has("finished"))
         person.accessible()
         if PICTURE:
-            person.wait("how the estimate developed", "document.querySelectorAll('section[aria-label=Progress] canvas').length > 1", 120)
+            person.call("Emulation.setDeviceMetricsOverride", width=1280, height=1000, deviceScaleFactor=1, mobile=False)
+            person.wait("how the estimate developed", "/about [4-9]\\d % accepted/.test(document.querySelector('canvas.map')?.getAttribute('aria-label'))", 120)
+            person.wait("nothing to be said", "document.querySelector('.said p') === null")
             pathlib.Path(PICTURE).write_bytes(person.picture())
+            person.call("Emulation.clearDeviceMetricsOverride")
         person.heading_says("finished", 120)
         person.wait("the result", "document.querySelector('.files img')?.naturalWidth == 600")
         digest = person.run("fetch(document.querySelector('.files a').href).then(r => r.arrayBuffer()).then(b => crypto.subtle.digest('SHA-256', b))"
                             ".then(d => [...new Uint8Array(d)].map(x => x.toString(16).padStart(2, '0')).join(''))")
         name = person.run("document.querySelector('.files a').download")
+        self.compare(grid, person)
         self.assertEqual(digest, hashlib.sha256(grid.results(grid.admin_json("problem", "show", "valley")["id"])[name]).hexdigest())
+
+    def compare(self, grid, person):
+        """The command line says the same of the same moment, with the same units."""
+        told = grid.admin("problem", "show", "valley").stdout
+        figures = dict(person.run("[...document.querySelectorAll('.figures div')].map(each => [each.querySelector('dt').innerText.split(',')[0], each.querySelector('dd').innerText])"))
+        self.assertEqual((figures["items accepted"], figures["done"]), ("420 of 420", "100 % of the work"))
+        self.assertIn("420 accepted, 0 handed out, 0 free, of 420", told)
+        self.assertRegex(told, r"done +100.0 %")
+        self.assertRegex(told, "wasted +" + figures["wasted"].replace("0 %", r"0(\.0)? %"))
+        self.assertIn(person.run("document.querySelector('.files .calm').innerText"), told)  # the size of the result
 
     def mend(self, grid, person):
         """One that fails says why; a mended version of its application computes it."""
@@ -121,10 +136,42 @@ class Problems(unittest.TestCase):
         person.heading_says("paused")
         person.push("Resume")
         person.heading_says("running")
-        person.wait("its rules", "document.querySelector('#weight') !== null")
+        person.push("Change scheduling")
+        person.wait("its rules", "document.querySelectorAll('#strategy option').length > 10")
+        person.accessible()
         person.type("#weight", "3")
         person.push("Save")
         grid.wait_until("the weight", lambda: grid.problem(slow)["weight"] == 3)
+
+    def stop(self, grid, person):
+        """One whose application fails on each host: why comes first, what can be done are buttons, and `watch` ends with the reason."""
+        shaky = grid.directory / "shaky"
+        shutil.copytree(SQUARES, shaky)
+        (shaky / "manifest.toml").write_text((shaky / "manifest.toml").read_text().replace('"squares"', '"shaky"', 1))
+        grid.add_application(shaky)
+        grid.admin("host", "hold", "kitchen-pc", "--reason", "not this")
+        identity = grid.add_problem("shaky", "trembling", "--strategy", "rts", "--priority", "5", count=1)
+        for number in range(5):
+            host = FakeHost(grid, f"lab-{number}")
+            granted = host.work()[1]["decoded"]
+            if not granted or granted[0]["problem"] != identity:
+                break
+            grid.request("POST", "/v1/failure", {"unit": granted[0]["unit"], "kind": "kernel-crashed", "item": 0,
+                                                 "message": f"starting\nno such file: /home/{number}/table.txt"}, host.token)
+        watched = grid.admin("problem", "watch", identity, check=False)
+        self.assertIn(f"problem {identity} (trembling) is stopped: shaky@1.0.0: it fails on 4 of 4 hosts", watched.stdout)
+        self.assertEqual(watched.returncode, 1)
+        person.look_at("#/")
+        person.wait("what needs attention", person.has("trembling is stopped: shaky@1.0.0: it fails on 4 of 4 hosts") + " && " + person.has("1 host is on hold."))
+        person.follow("trembling")
+        person.heading_says("stopped")
+        person.wait("why", "document.querySelector('.trouble p').innerText.startsWith('Stopped: shaky@1.0.0: it fails on 4 of 4 hosts')")
+        person.wait("one error, by host", "document.querySelectorAll('.errors li').length == 1 && " + person.has("no such file: ") + " && " + person.has("lab-0 1×, lab-1 1×"))
+        self.assertEqual(person.run("[...document.querySelectorAll('main .buttons button')].map(b => b.innerText)"), ["Cancel", "Retry"])
+        person.accessible()
+        person.push("Retry")
+        person.heading_says("running")
+        grid.admin("host", "release", "kitchen-pc")
 
 
 if __name__ == "__main__":

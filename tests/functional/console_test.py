@@ -140,8 +140,15 @@ class OverHttp(unittest.TestCase):
             self.assertEqual(look("host-pages?text=nobody")["hosts"], [])
             most = look("host-pages?order=delivered")
             self.assertEqual((most["hosts"][0]["id"], most["hosts"][0]["cost_accepted"], most["cost_accepted"]), (hosts[0].host, 1, 1))
-            self.assertIn("order: expected number or delivered", look("host-pages?order=name")["detail"])
-            self.assertIn(("server.port", str(grid.port)), [(each["name"], each["value"]) for each in look("settings")["items"]])
+            names = lambda query: [host["name"] for host in look(f"host-pages?{query}")["hosts"]]
+            self.assertEqual(names("order=-name")[:2], ["pc-11", "pc-10"])
+            self.assertEqual(names("order=-items")[0], "pc-00")
+            self.assertEqual(names("on_hold=true"), [])
+            grid.admin("host", "hold", "pc-03", "--reason", "an exam")
+            self.assertEqual((names("on_hold=true"), names("order=-state")[0], look("status")["hosts_on_hold"]), (["pc-03"], "pc-03", 1))
+            self.assertIn("order: expected a column", look("host-pages?order=colour")["detail"])
+            port = next(each for each in look("settings")["items"] if each["name"] == "server.port")
+            self.assertEqual((port["value"], port["default_value"], port["meaning"]), (str(grid.port), "8443", "TCP port."))
             grid.wait_until("samples", lambda: len(look("history")["items"]) > 1 and look(f"problems/{one}/history")["items"])
             # Events: the first at once, then one a second; a server that stops ends them at once.
             connection = http.client.HTTPSConnection("127.0.0.1", grid.port, context=ssl._create_unverified_context(), timeout=20 * SLOW)

@@ -124,7 +124,7 @@ class Damage(unittest.TestCase):
         def over():
             shown = grid.admin("--json", "problem", "show", identity, check=False)
             seen["state"] = json.loads(shown.stdout)["state"] if shown.returncode == 0 else "refused"
-            return seen["state"] in ("finished", "failed", "paused", "refused")
+            return seen["state"] in ("finished", "failed", "stopped", "refused")
 
         before = len(grid.log("server"))
         try:

@@ -244,7 +244,7 @@ class Revoked(unittest.TestCase):
             grid.wait_until("the kernel's end", lambda: not grid.kernels_of("one"))
             self.assertLess(time.monotonic() - begun, 5)  # a tick of the server, a heartbeat, and a loaded machine
             info = grid.problem(identity)
-            self.assertEqual(info["state"], "paused")
+            self.assertEqual(info["state"], "stopped")
             self.assertIn("it lies", info["message"])
             self.assertIn("it lies", grid.log("one"))
             refused = grid.admin("problem", "resume", identity, check=False)

@@ -158,7 +158,7 @@ void Play::keep_problems() {
         [&, number = id](auto done) { server_.service().problems().show(number, std::move(done)); }));
     require(info.state != ProblemState::failed && info.set_aside.empty(),
             fmt::format("problem {} has lost items: {}", id.value, info.message));
-    if (info.state == ProblemState::paused)
+    if (info.state == ProblemState::paused || info.state == ProblemState::stopped)
       (void)wait<protocol::ProblemInfo>([&, number = id](auto done) {
         server_.service().problems().change(number, service::Problems::Action::resume, std::move(done));
       });

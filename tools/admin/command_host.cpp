@@ -1,4 +1,6 @@
 // host list, show, units, hold, release, tag, revoke; status.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 
@@ -59,6 +61,13 @@ std::string contact_text(const protocol::HostInfo& host, Timestamp now) {
   return ago_text(std::max(to_seconds(now - host.last_contact), 0.0));
 }
 
+// That its owner lends, in whole cores, of those it has.
+std::string cores_text(const protocol::HostInfo& host) {
+  const std::string all = std::to_string(host.cores);
+  return host.cores_lent && *host.cores_lent < host.cores ? fmt::format("{:.3g} of {}", *host.cores_lent, all)
+                                                          : all;
+}
+
 std::string reason_of(const protocol::HostInfo& host) {
   return protocol::clean_line(host.state_reason, limits::message_length_max);
 }
@@ -100,7 +109,7 @@ Table host_table(const std::vector<protocol::HostInfo>& hosts, Timestamp now) {
                           {indented(place, host.name), Tint::bold},
                           {protocol::name_of(host.state), host_tint(host.state)},
                           host.platform,
-                          std::to_string(host.cores),
+                          cores_text(host),
                           rate_text(host.mflops),
                           std::to_string(host.open_units),
                           count_text(host.items_accepted),
@@ -165,7 +174,7 @@ std::string host_text(const protocol::HostInfo& host, const RelayWords& relay, T
        {"state", {protocol::name_of(host.state), host_tint(host.state)}},
        {"remark", reason_of(host)},
        {"platform", host.platform},
-       {"cores", std::to_string(host.cores)},
+       {"cores", cores_text(host)},
        {"memory", bytes_text(host.memory_bytes)},
        {"client", host.client_version},
        {"MFLOP/s", rate_text(host.mflops)},

@@ -348,7 +348,9 @@ void add_problem_commands(CLI::App& program, Action& chosen) {
       ->add_option("--interval", choice->interval_seconds,
                    "seconds between looks; else 0.5, or 5 without a terminal")
       ->check(CLI::Range(0.1, 3600.0));
-  command->footer("Exits with 0 when the problem finishes, 1 when it fails or is cancelled.");
+  command->footer(
+      "Ends also when the problem is stopped, with the reason.\n"
+      "Exits with 0 when the problem finishes, 1 when it fails, is cancelled or is stopped.");
   add_strategy_commands(program, problems, chosen);
   add_errors_command(problems, chosen);
   declare_choice(problems, chosen, "pause", "Hand out no more of it; hosts stop computing it", choice, pause);

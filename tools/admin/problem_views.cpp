@@ -179,6 +179,9 @@ std::string error_text(const std::vector<protocol::ErrorGroup>& errors, ErrorDet
             " (" + each.application + "), " + counted(each.times, "time") + " on " +
             counted(each.hosts, "host") + ", first " + time_text(each.first_at) + ", last " +
             time_text(each.last_at) + "\n";
+    for (const auto& host : each.by)
+      text += "  " + counted(host.times, "time") + " on " +
+              (host.name.empty() ? "host " + std::to_string(host.host.value) : host.name) + "\n";
     for (std::size_t begin = 0; begin < each.message.size();) {
       const std::size_t end = std::min(each.message.find('\n', begin), each.message.size());
       text += "  | " + line_of(each.message.substr(begin, end - begin)) + "\n";

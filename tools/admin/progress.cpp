@@ -91,6 +91,7 @@ Tint tint_of(ProblemState state) {
     case ProblemState::paused:
       return Tint::warning;
     case ProblemState::failed:
+    case ProblemState::stopped:
     case ProblemState::cancelled:
       return Tint::bad;
     case ProblemState::planning:
@@ -111,6 +112,7 @@ bool ended(ProblemState state) {
     case ProblemState::running:
     case ProblemState::paused:
     case ProblemState::combining:
+    case ProblemState::stopped:
       return false;
   }
   return false;
@@ -148,6 +150,10 @@ std::string ending_text(const ProblemInfo& problem) {
                        span_text(problem.elapsed_seconds), counted(problem.units, "unit"),
                        counted(problem.splits, "split"), counted(problem.duplicates, "duplicate"),
                        wasted_text(problem));
+  }
+  if (problem.state == ProblemState::stopped) {
+    constexpr std::string_view mark = "stopped: ";  // the state says so
+    return name + " is stopped: " + (message.starts_with(mark) ? message.substr(mark.size()) : message);
   }
   return name + " " + (problem.state == ProblemState::failed ? "failed" : "was cancelled") +
          (message.empty() ? "" : ": " + message);

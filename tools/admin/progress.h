@@ -32,7 +32,7 @@ namespace gleaner::admin {
 // One line for a log, or the same on three or four lines that fit into the display's columns.
 [[nodiscard]] std::vector<std::string> progress_lines(const protocol::ProblemInfo& problem,
                                                       const Display& display);
-// How it ended, in a sentence; REQUIRES: ended(problem.state).
+// How it ended or why it is stopped, in a sentence; REQUIRES: one of the two.
 [[nodiscard]] std::string ending_text(const protocol::ProblemInfo& problem);
 
 // Lines that replace the lines drawn before, on a terminal; elsewhere lines just follow each other.

@@ -34,7 +34,7 @@ Result<protocol::ProblemInfo> watch_problem(Session& session, Api& api, ProblemI
       last_seen = outside.clock.steady();
       pause = interval;
       text.draw(progress_lines(*problem, session.people_display()));
-      if (ended(problem->state)) return problem;
+      if (ended(problem->state) || problem->state == protocol::ProblemState::stopped) return problem;
     } else {
       const Duration away = outside.clock.steady() - last_seen;
       if (problem.error().kind != ErrorKind::unavailable || !seen || away > away_max) {

@@ -218,9 +218,12 @@ void add_host_views(const Json& json, std::vector<Operation>& to) {
         "name: tag, in: query, schema: { type: string }, description: \"exact tag of the host\"",
         "name: relay, in: query, schema: { type: integer, minimum: 0 }, description: host number of the "
         "relay directly above",
-        "name: order, in: query, schema: { type: string, enum: [number, delivered], default: number }, "
-        "description: \"by "
-        "number, or by delivered work as of at most ten seconds ago\""}},
+        "name: on_hold, in: query, schema: { type: boolean }, description: only hosts on hold",
+        "name: order, in: query, schema: { type: string, default: number }, description: \"column: number, "
+        "name, "
+        "state, reason, cores, speed, trust, items, cost, version, contact or delivered (most first); with - "
+        "in "
+        "front the other way round; as of at most ten seconds ago\""}},
   };
   to.insert(to.end(), operations.begin(), operations.end());
 }

@@ -8,7 +8,7 @@ namespace {
 constexpr Duration apart = std::chrono::minutes{1};
 constexpr Duration known_min = std::chrono::minutes{30};
 constexpr Duration known_max = std::chrono::hours{6};
-constexpr double seconds_max = 100.0 * 365 * 86'400;  // longer is never
+constexpr double ahead_max = 12;  // times what is known
 
 }  // namespace
 
@@ -26,7 +26,7 @@ std::optional<Duration> DiskOutlook::until(std::int64_t reserve_bytes) const {
   if (taken <= 0) return std::nullopt;
   const auto left = static_cast<double>(samples_.back().free_bytes - reserve_bytes);
   const double ahead = std::max(0.0, left) * seconds / taken;
-  return ahead > seconds_max ? std::nullopt : std::optional(from_seconds(ahead));
+  return ahead > ahead_max * seconds ? std::nullopt : std::optional(from_seconds(ahead));
 }
 
 }  // namespace gleaner::policy

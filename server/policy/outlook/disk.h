@@ -1,7 +1,9 @@
 // When a disk will be full, by how its free space went lately. Pure; not thread-safe.
 //
 // Of the last six hours a sample a minute is kept; the pace is that between the first and the last, which a
-// burst of uploads or a deletion bends as much as it weighs. Nothing is told before half an hour is known.
+// burst of uploads or a deletion bends as much as it weighs. Nothing is told before half an hour is known,
+// and nothing of a time more than twelve times as far ahead as was looked back: half an hour says nothing of
+// tomorrow.
 #pragma once
 
 #include <cstdint>

@@ -18,11 +18,12 @@ void HostIndex::put(const storage::HostRow& row) {
   const bool active = row.state == protocol::HostState::active;
   const auto code = codes_.try_emplace(row.code).first;
   place->second = {std::hash<Bytes>{}(row.public_key), code, active && row.mflops > 0 ? row.mflops : 0,
-                   active};
+                   active, active && !row.on_hold.empty()};
   keys_.emplace(place->second.key, row.id);
   ++code->second;
   if (place->second.mflops > 0) speeds_.insert(row.mflops);
   active_ += active ? 1 : 0;
+  on_hold_ += place->second.on_hold ? 1 : 0;
   relays_.put(row);
 }
 
@@ -32,6 +33,7 @@ void HostIndex::take_out(HostId host, const Counted& counted) {
   if (--counted.code->second == 0) codes_.erase(counted.code);
   if (counted.mflops > 0) speeds_.erase(speeds_.find(counted.mflops));
   active_ -= counted.active ? 1 : 0;
+  on_hold_ -= counted.on_hold ? 1 : 0;
 }
 
 std::vector<HostId> HostIndex::with_key(const Bytes& public_key) const {

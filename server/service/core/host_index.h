@@ -23,7 +23,7 @@ class HostIndex {
   HostIndex(HostIndex&&) = default;
   HostIndex& operator=(HostIndex&&) = default;
 
-  // Whenever a host's key, code, state, relay or speed has changed, or it is new.
+  // Whenever a host's key, code, state, hold, relay or speed has changed, or it is new.
   void put(const storage::HostRow& row);
   // Every host with the public key, whatever its state; perhaps some with another one.
   [[nodiscard]] std::vector<HostId> with_key(const Bytes& public_key) const;
@@ -32,6 +32,8 @@ class HostIndex {
   // MFLOP/s of the slowest active host that was measured; 0: none was.
   [[nodiscard]] double slowest() const { return speeds_.empty() ? 0 : *speeds_.begin(); }
   [[nodiscard]] std::int64_t active() const { return active_; }
+  // Of them, those that an administrator has put on hold.
+  [[nodiscard]] std::int64_t on_hold() const { return on_hold_; }
   [[nodiscard]] const RelayIndex& relays() const { return relays_; }
 
  private:
@@ -41,6 +43,7 @@ class HostIndex {
     Codes::iterator code;
     double mflops = 0;  // 0: not among the speeds
     bool active = false;
+    bool on_hold = false;  // and active
   };
   void take_out(HostId host, const Counted& counted);
 
@@ -49,6 +52,7 @@ class HostIndex {
   Codes codes_;
   std::multiset<double> speeds_;
   std::int64_t active_ = 0;
+  std::int64_t on_hold_ = 0;
   RelayIndex relays_;
 };
 

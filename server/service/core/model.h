@@ -89,11 +89,14 @@ struct Host {
   int cores_offered = 0;                         // of its last request for work since the start; 0: none yet
   std::optional<protocol::ItemBytes> item = {};  // a relay, as it said last
   policy::Instances instances = {};              // that spoke lately
+  double cpu_share = 1;                          // of each core that its owner lends, as it said last
 
   // That its owner lets it use, as far as is known.
   [[nodiscard]] int usable_cores() const {
     return cores_offered > 0 && cores_offered < row.cores ? cores_offered : row.cores;
   }
+  // The same in whole cores: two at 20 % are 0.4.
+  [[nodiscard]] double lent_cores() const { return usable_cores() * cpu_share; }
 };
 
 // What the pool is doing. It has the transactions' semantics like everything here: a job that a failed

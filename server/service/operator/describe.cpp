@@ -12,6 +12,7 @@
 #include "server/service/core/waiting.h"
 #include "server/service/operator/error_groups.h"
 #include "server/service/operator/fleet_now.h"
+#include "server/service/work/failures.h"
 
 namespace gleaner::service {
 namespace {
@@ -80,7 +81,7 @@ protocol::ProblemInfo describe(const Problem& problem, Timestamp now) {
   info.id = row.id;
   info.name = row.name;
   info.application = problem.application_name;
-  info.state = row.state;
+  info.state = is_stopped(problem) ? protocol::ProblemState::stopped : row.state;
   if (row.message.starts_with(waiting_mark))
     info.waits = row.message.substr(waiting_mark.size());
   else
@@ -190,7 +191,7 @@ Result<protocol::ProblemInfo> describe_fully(Transaction& tx, const Problem& pro
   info.shares_total = static_cast<std::int64_t>(records.size());
   info.shares = shares_of(tx, std::move(records), shares_max);
   TRY_ASSIGN(info.results, tx.store.results(problem.row.id));
-  info.errors = group_errors(problem);
+  info.errors = group_errors(tx.model, problem);
   const auto& failures = problem.recent_failures;
   for (const Range range : problem.stage_row.set_aside) {
     const auto last = std::find_if(failures.rbegin(), failures.rend(),
@@ -237,6 +238,7 @@ protocol::HostInfo describe(const Model& model, const Host& host, Timestamp now)
   info.on_hold = row.on_hold;
   if (row.relay != HostId{}) info.relay = row.relay;
   info.item = host.item;
+  if (host.cores_offered > 0) info.cores_lent = host.lent_cores();
   for (const auto& [id, application] : model.applications) {
     const double right = model.project->reputation().reliability(row.id, id, now);
     if (info.trust < 0 || right < info.trust) info.trust = right;

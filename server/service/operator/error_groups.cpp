@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -46,23 +45,48 @@ bool is_over_for_good(protocol::ProblemState state) {
   return state == protocol::ProblemState::finished || state == protocol::ProblemState::cancelled;
 }
 
-void group(const Problem& problem, std::vector<protocol::ErrorGroup>& groups) {
+// The hosts of a group, the most failures first.
+std::vector<protocol::FailingHost> by_host(const Model& model, const std::map<HostId, std::int64_t>& times) {
+  constexpr std::size_t shown_max = 20;
+  std::vector<protocol::FailingHost> hosts;
+  for (const auto& [id, count] : times) {
+    const auto host = model.hosts.find(id);
+    hosts.push_back({id, host == model.hosts.end() ? std::string() : host->second.row.name, count});
+  }
+  std::stable_sort(hosts.begin(), hosts.end(),
+                   [](const auto& a, const auto& b) { return a.times > b.times; });
+  if (hosts.size() > shown_max) hosts.resize(shown_max);
+  return hosts;
+}
+
+void group(const Model& model, const Problem& problem, std::vector<protocol::ErrorGroup>& groups) {
   using Key = std::pair<protocol::FailureKind, std::string>;
   std::map<Key, std::size_t> places;
-  std::map<std::size_t, std::set<HostId>> hosts;
+  std::map<std::size_t, std::map<HostId, std::int64_t>> hosts;
   for (const auto& failure : problem.recent_failures) {
     const auto [place, fresh] =
         places.emplace(Key{failure.kind, alike(last_line(failure.message))}, groups.size());
     if (fresh)
-      groups.push_back({problem.row.id, problem.row.name, problem.application_name,
-                        protocol::name_of(failure.kind), std::string(last_line(failure.message)),
-                        failure.message, 0, 0, failure.at, failure.at});
+      groups.push_back({problem.row.id,
+                        problem.row.name,
+                        problem.application_name,
+                        protocol::name_of(failure.kind),
+                        std::string(last_line(failure.message)),
+                        failure.message,
+                        0,
+                        0,
+                        failure.at,
+                        failure.at,
+                        {}});
     auto& entry = groups[place->second];
     ++entry.times;
     entry.first_at = std::min(entry.first_at, failure.at);
     entry.last_at = std::max(entry.last_at, failure.at);
-    hosts[place->second].insert(failure.host);
-    entry.hosts = static_cast<std::int64_t>(hosts[place->second].size());
+    ++hosts[place->second][failure.host];
+  }
+  for (const auto& [place, times] : hosts) {
+    groups[place].hosts = std::ssize(times);
+    groups[place].by = by_host(model, times);
   }
 }
 
@@ -77,14 +101,14 @@ void put_newest_first(std::vector<protocol::ErrorGroup>& groups) {
 std::vector<protocol::ErrorGroup> group_errors(const Model& model) {
   std::vector<protocol::ErrorGroup> groups;
   for (const auto& [id, problem] : model.problems)
-    if (!is_over_for_good(problem.row.state)) group(problem, groups);
+    if (!is_over_for_good(problem.row.state)) group(model, problem, groups);
   put_newest_first(groups);
   return groups;
 }
 
-std::vector<protocol::ErrorGroup> group_errors(const Problem& problem) {
+std::vector<protocol::ErrorGroup> group_errors(const Model& model, const Problem& problem) {
   std::vector<protocol::ErrorGroup> groups;
-  group(problem, groups);
+  group(model, problem, groups);
   put_newest_first(groups);
   return groups;
 }

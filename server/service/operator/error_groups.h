@@ -12,6 +12,6 @@ namespace gleaner::service {
 // Of problems that are not over for good; the newest first, at most limits::error_groups_max.
 [[nodiscard]] std::vector<protocol::ErrorGroup> group_errors(const Model& model);
 // Of one, whatever became of it.
-[[nodiscard]] std::vector<protocol::ErrorGroup> group_errors(const Problem& problem);
+[[nodiscard]] std::vector<protocol::ErrorGroup> group_errors(const Model& model, const Problem& problem);
 
 }  // namespace gleaner::service

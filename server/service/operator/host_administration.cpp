@@ -43,6 +43,7 @@ void HostAdministration::hold(HostId id, const protocol::HoldHost& request, Done
       kernel_, id,
       [reason](Transaction& tx, Host& host) {
         host.row.on_hold = reason;
+        tx.model.index.put(host.row);
         tx.effects.info(fmt::format("host {} ({}) is on hold: {}", host.row.id.value, host.row.name, reason));
       },
       std::move(done));
@@ -55,6 +56,7 @@ void HostAdministration::release(HostId id, Done<protocol::HostInfo> done) {
         if (!host.row.on_hold.empty())
           tx.effects.info(fmt::format("host {} ({}) is released", host.row.id.value, host.row.name));
         host.row.on_hold.clear();
+        tx.model.index.put(host.row);
       },
       std::move(done));
 }

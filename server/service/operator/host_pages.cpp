@@ -19,6 +19,7 @@ std::string lower(std::string_view text) {
 
 bool matches(const storage::HostRow& row, const HostQuery& query) {
   if (query.state && row.state != *query.state) return false;
+  if (query.on_hold && row.on_hold.empty()) return false;
   if (query.relay != HostId{} && row.relay != query.relay) return false;
   if (!query.tag.empty() && std::find(row.tags.begin(), row.tags.end(), query.tag) == row.tags.end())
     return false;
@@ -62,8 +63,8 @@ protocol::HostPage page_by_number(const Transaction& tx, const HostQuery& query)
   return page.done(host == tx.model.hosts.end());
 }
 
-protocol::HostPage page_by_delivered(const Transaction& tx, const HostQuery& query,
-                                     const std::vector<HostId>& order) {
+protocol::HostPage page_by_standing(const Transaction& tx, const HostQuery& query,
+                                    const std::vector<HostId>& order) {
   Filling page(tx, query);
   auto each = order.begin();
   if (query.after != HostId{}) each = std::find(order.begin(), order.end(), query.after);
@@ -79,53 +80,24 @@ protocol::HostPage page_by_delivered(const Transaction& tx, const HostQuery& que
 
 void HostPages::page(HostQuery query, Done<protocol::HostPage> done) {
   query.text = lower(query.text);
-  if (auto present = standings()) {
-    return kernel_.decide<protocol::HostPage>(
-        [query = std::move(query), present = std::move(present)](const Transaction& tx,
-                                                                 Result<protocol::HostPage>& page) -> Status {
-          auto filled = query.order == HostOrder::number ? page_by_number(tx, query)
-                                                         : page_by_delivered(tx, query, present->hosts);
-          filled.cost_accepted = present->cost;
-          page = std::move(filled);
-          return {};
-        },
-        std::move(done));
-  }
-  kernel_.decide<std::vector<Delivered>>(
-      [](const Transaction& tx, Result<std::vector<Delivered>>& all) -> Status {
-        std::vector<Delivered> hosts;
-        hosts.reserve(tx.model.hosts.size());
-        for (const auto& [id, host] : tx.model.hosts) hosts.push_back({id, host.row.cost_accepted});
-        all = std::move(hosts);
+  standings_.look({query.order, query.descending}, [this, query = std::move(query), done = std::move(done)](
+                                                       Result<std::shared_ptr<const Standings>> order) {
+    if (!order.ok()) return done(order.error());
+    fill(query, std::move(*order), done);
+  });
+}
+
+void HostPages::fill(const HostQuery& query, std::shared_ptr<const Standings> order,
+                     Done<protocol::HostPage> done) {
+  kernel_.decide<protocol::HostPage>(
+      [query, order = std::move(order)](const Transaction& tx, Result<protocol::HostPage>& page) -> Status {
+        const bool by_number = query.order == HostOrder::number && !query.descending;
+        auto filled = by_number ? page_by_number(tx, query) : page_by_standing(tx, query, order->hosts);
+        filled.cost_accepted = order->cost;
+        page = std::move(filled);
         return {};
       },
-      [this, query = std::move(query), done = std::move(done)](Result<std::vector<Delivered>> all) {
-        if (!all.ok()) return done(all.error());
-        keep_sorted(std::move(all).value());
-        page(query, done);
-      });
-}
-
-std::shared_ptr<const HostPages::Standings> HostPages::standings() {
-  const std::lock_guard lock(mutex_);
-  const bool young = standings_ && kernel_.clock().steady() - sorted_at_ < standings_age_max;
-  return young ? standings_ : nullptr;
-}
-
-// On the pool: the writer has better things to do.
-void HostPages::keep_sorted(std::vector<Delivered> hosts) {
-  std::sort(hosts.begin(), hosts.end(), [](const Delivered& a, const Delivered& b) {
-    return a.cost != b.cost ? a.cost > b.cost : a.host < b.host;
-  });
-  Standings sorted;
-  sorted.hosts.reserve(hosts.size());
-  for (const Delivered& each : hosts) {
-    sorted.hosts.push_back(each.host);
-    sorted.cost += each.cost;
-  }
-  const std::lock_guard lock(mutex_);
-  standings_ = std::make_shared<const Standings>(std::move(sorted));
-  sorted_at_ = kernel_.clock().steady();
+      std::move(done));
 }
 
 }  // namespace gleaner::service

@@ -1,20 +1,16 @@
-// Hosts a page at a time: by their numbers, or who delivered most first. What they delivered is what was
-// accepted of them since the project began, by cost; a host's share is its part of what all delivered.
-// Thread-safe.
+// Hosts a page at a time, in the order of a column. What they delivered is what was accepted of them since
+// the project began, by cost; a host's share is its part of what all delivered. Thread-safe.
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "server/service/core/kernel.h"
+#include "server/service/operator/host_standings.h"
 #include "shared/protocol/console_messages.h"
 
 namespace gleaner::service {
-
-enum class HostOrder { number, delivered };
 
 struct HostQuery {
   HostId after;
@@ -22,35 +18,24 @@ struct HostQuery {
   std::optional<protocol::HostState> state;  // absent: any
   std::string tag = {};                      // that it has; empty: any
   HostOrder order = HostOrder::number;
-  HostId relay = {};  // directly under which it is; 0: any
+  HostId relay = {};        // directly under which it is; 0: any
+  bool descending = false;  // the other way round
+  bool on_hold = false;     // only those that are
 };
 
 class HostPages {
  public:
-  // All hosts are put in order at most so often, while somebody looks: who comes meanwhile is not in it yet.
-  static constexpr auto standings_age_max = std::chrono::seconds{10};
+  static constexpr auto standings_age_max = HostStandings::age_max;
 
-  explicit HostPages(Kernel& kernel) : kernel_(kernel) {}
+  explicit HostPages(Kernel& kernel) : kernel_(kernel), standings_(kernel) {}
   // Looks at limits::hosts_filtered_max hosts at most; `next` goes on from there.
   void page(HostQuery query, Done<protocol::HostPage> done);
 
  private:
-  struct Delivered {
-    HostId host;
-    double cost;
-  };
-  struct Standings {
-    std::vector<HostId> hosts;  // who delivered most first; then by number
-    double cost = 0;            // of all
-  };
-  void keep_sorted(std::vector<Delivered> hosts);
-  // What is young enough; null: nothing.
-  [[nodiscard]] std::shared_ptr<const Standings> standings();
+  void fill(const HostQuery& query, std::shared_ptr<const Standings> order, Done<protocol::HostPage> done);
 
   Kernel& kernel_;
-  std::mutex mutex_;  // of what follows
-  std::shared_ptr<const Standings> standings_;
-  SteadyTime sorted_at_{};
+  HostStandings standings_;
 };
 
 }  // namespace gleaner::service

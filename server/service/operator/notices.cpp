@@ -107,8 +107,7 @@ void NoticeWatch::look_at_problems(const ProjectSnapshot& snapshot, std::vector<
                          {}});
     if (info.state == ProblemState::failed)
       notices.push_back({"problem-failed", name + " failed", info.message, {}});
-    if (info.state == ProblemState::paused &&
-        !info.message.empty())  // by whoever administers: without a word
+    if (info.state == ProblemState::stopped)
       notices.push_back({"problem-stopped", name + " is stopped", info.message, {}});
   }
   states_ = std::move(states);

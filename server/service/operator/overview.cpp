@@ -28,6 +28,7 @@ protocol::ServerStatus status_of(const Transaction& tx) {
   status.now = tx.now;
   status.hosts = tx.model.index.active();
   status.hosts_active = tx.model.contacts.count(tx.now);
+  status.hosts_on_hold = tx.model.index.on_hold();
   status.open_units = static_cast<std::int64_t>(tx.model.open_units.size());
   for (const auto& [id, problem] : tx.model.problems)
     if (problem.row.finished_at == Timestamp{}) ++status.problems_open;

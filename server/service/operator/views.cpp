@@ -199,10 +199,13 @@ void Views::errors(Done<std::vector<protocol::ErrorGroup>> done) {
       std::move(done));
 }
 
-std::vector<protocol::SettingInfo> Views::settings() const {
+namespace {
+
+// Of server.toml as the server writes it: comments before a setting say what it means.
+std::vector<protocol::SettingInfo> settings_of(const Configuration& configuration) {
   std::vector<protocol::SettingInfo> all;
-  const std::string text = render_configuration(kernel_.settings().configuration);
-  std::string table;
+  const std::string text = render_configuration(configuration);
+  std::string table, meaning;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     const std::string line = text.substr(begin, end - begin);
@@ -210,12 +213,31 @@ std::vector<protocol::SettingInfo> Views::settings() const {
     const std::size_t equals = line.find(" = ");
     if (line.starts_with('[')) {
       table = line.substr(1, line.find(']') - 1);
-    } else if (!line.empty() && line[0] != '#' && equals != std::string::npos) {
+      meaning.clear();
+    } else if (line.starts_with('#')) {
+      const std::size_t words = std::min(line.find_first_not_of("# "), line.size());
+      meaning += (meaning.empty() ? "" : " ") + line.substr(words);
+    } else if (!line.empty() && equals != std::string::npos) {
       std::string value = line.substr(equals + 3);
       if (const auto comment = value.find("  #"); comment != std::string::npos) value.resize(comment);
-      all.push_back({table + "." + line.substr(0, line.find_last_not_of(' ', equals) + 1), std::move(value)});
+      all.push_back({table + "." + line.substr(0, line.find_last_not_of(' ', equals) + 1),
+                     std::move(value),
+                     std::exchange(meaning, {}),
+                     {}});
+    } else {
+      meaning.clear();
     }
   }
+  return all;
+}
+
+}  // namespace
+
+std::vector<protocol::SettingInfo> Views::settings() const {
+  auto all = settings_of(kernel_.settings().configuration);
+  const auto defaults = settings_of({});
+  for (std::size_t i = 0; i < std::min(all.size(), defaults.size()); ++i)
+    if (all[i].name == defaults[i].name) all[i].default_value = defaults[i].value;
   return all;
 }
 

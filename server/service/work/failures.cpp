@@ -42,8 +42,8 @@ Status stop_failing(Transaction& tx, Problem& problem, const std::string& reason
   const ProblemId id = problem.row.id;
   problem.row.resume_to = std::exchange(problem.row.state, ProblemState::paused);
   problem.row.message = fmt::format(
-      "{}{}: {}. Mend the application and `gleaner-admin problem upgrade {} --app NAME@VERSION`, "
-      "or `problem retry {}`",
+      "{}{}: {}. Fix the application and run `gleaner-admin problem upgrade {} --app NAME@VERSION`, "
+      "or `gleaner-admin problem retry {}`",
       stopped_mark, problem.application_name, reason, id.value, id.value);
   tx.effects.warn(fmt::format("problem {} ({}) is {}", id.value, problem.row.name, problem.row.message));
   tell_dispatch(tx, problem);

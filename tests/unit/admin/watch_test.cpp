@@ -48,6 +48,17 @@ TEST_CASE("watching ends with the problem", "[watch]") {
     CHECK(world.out.find("failed") != std::string::npos);
     CHECK(world.waits.front() == std::chrono::seconds{2});
   }
+  SECTION("stopped") {
+    protocol::ProblemInfo info;
+    info.id = ProblemId{3};
+    info.name = "picture";
+    info.state = ProblemState::stopped;
+    info.message = "stopped: raytrace@1.0.0: it fails on 3 of 4 hosts. Fix the application";
+    world.server.on(call, 200, protocol::encode(info));
+    CHECK(world.run({"problem", "watch", "3"}) == 1);
+    CHECK(world.out.find("problem 3 (picture) is stopped: raytrace@1.0.0: it fails on 3 of 4 hosts. Fix") !=
+          std::string::npos);
+  }
   SECTION("cancelled, as JSON") {
     world.server.on(call, 200, problem(ProblemState::cancelled, 7));
     CHECK(world.run({"problem", "watch", "3", "--json"}) == 1);

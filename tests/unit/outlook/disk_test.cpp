@@ -40,6 +40,12 @@ TEST_CASE("Nothing is told of a disk that does not fill, hardly fills, or is har
   CHECK_FALSE(after(std::chrono::minutes{20}, 5 * gigabyte).until(0));
 }
 
+TEST_CASE("Half an hour says nothing of tomorrow") {
+  CHECK_FALSE(after(std::chrono::minutes{40}, 4 * gigabyte).until(0));  // full in a day
+  CHECK(after(std::chrono::minutes{40}, 20 * gigabyte).until(0));       // in four hours
+  CHECK(after(std::chrono::hours{6}, 2 * gigabyte).until(0));           // in two days
+}
+
 TEST_CASE("What lies more than six hours back is forgotten, and all of it when the clock is set back") {
   DiskOutlook disk = after(std::chrono::hours{20}, 5 * gigabyte);
   REQUIRE(disk.until(0));

@@ -34,12 +34,12 @@ bool may_be_absent(const std::string& title, const std::string& name) {
   if (title == "problem")
     return name == "validation" || name == "range" || name == "wasted" || name == "shares_total" ||
            name == "eta_low_seconds" || name == "eta_high_seconds" || name == "errors" || name == "words" ||
-           name == "waits" || name == "done";
+           name == "waits" || name == "done" || name == "by";
   if (name == "done" && (title == "progress" || title == "work reply")) return true;
-  if (title == "group of errors") return name == "words";
+  if (title == "group of errors") return name == "words" || name == "by";
   if (title == "host")
     return name == "code" || name == "tags" || name == "on_hold" || name == "speeds" || name == "trust" ||
-           name == "relay" || name == "item";
+           name == "relay" || name == "item" || name == "cores_lent";
   if (title == "relay's offer") return name == "item";
   if (title == "parameter" || title == "application")
     return name == "default_value" || name == "required" || name == "low" || name == "high" ||
@@ -49,7 +49,7 @@ bool may_be_absent(const std::string& title, const std::string& name) {
   if (title == "hold of a host" || title == "log-in") return true;
   if (title == "sample of a problem") return name == "eta_low_seconds" || name == "eta_high_seconds";
   // What they are made of says it, above.
-  if (title == "event") return may_be_absent("problem", name) || name == "stored";
+  if (title == "event") return may_be_absent("problem", name) || name == "stored" || name == "hosts_on_hold";
   if (title == "page of hosts") return may_be_absent("host", name) || name == "cost_accepted";
   if (title == "new enrolment code") return name != "name";
   if (title == "enrolment code" || title == "join code") return name == "own" || name == "children";
@@ -71,7 +71,8 @@ bool may_be_absent(const std::string& title, const std::string& name) {
   if (name == "revocations" || name == "former_work_certificates") return true;
   if (name == "item_share" || name == "saved" || name == "begun" || name == "progress" || name == "watts")
     return true;
-  if ((name == "applications" || name == "speeds" || name == "proofs") && title == "work request")
+  if ((name == "applications" || name == "speeds" || name == "proofs" || name == "cpu_share") &&
+      title == "work request")
     return true;
   if (name == "context" || name == "contexts" || name == "direct" || name == "instance") return true;
   if (name == "stages" ||
@@ -82,7 +83,9 @@ bool may_be_absent(const std::string& title, const std::string& name) {
   if (name == "statement" && title == "failure report") return true;
   if (title == "proof of enrolment" && (name == "relay" || name == "tls_key")) return true;
   if (title == "heartbeat reply" && name == "acknowledgements") return true;
-  if (name == "proof" || (title == "server status" && name == "stored")) return true;
+  if (name == "proof" || (title == "server status" && (name == "stored" || name == "hosts_on_hold")))
+    return true;
+  if (title == "setting") return name == "meaning" || name == "default_value";
   return name == "range" && (title == "input" || title == "grant");
 }
 

@@ -177,6 +177,39 @@ TEST_CASE(
   CHECK(ids(by_delivered({})).back() == late.id);
 }
 
+TEST_CASE("hosts come in the order of any column, either way") {
+  World world;
+  world.add_application();
+  std::vector<TestHost> hosts;
+  for (const char* name : {"pc-10", "pc-9", "PC-1"}) hosts.push_back(world.add_host(name));
+  (void)held(world, hosts[0].id, "an exam");
+  const auto ids = [&](service::HostOrder order, bool descending) {
+    std::vector<HostId> found;
+    service::HostQuery query;
+    query.order = order;
+    query.descending = descending;
+    for (const auto& host : host_page(world, query).hosts) found.push_back(host.id);
+    return found;
+  };
+  using service::HostOrder;
+  CHECK(ids(HostOrder::name, false) ==
+        std::vector{hosts[2].id, hosts[1].id, hosts[0].id});  // as people count
+  CHECK(ids(HostOrder::name, true) == std::vector{hosts[0].id, hosts[1].id, hosts[2].id});
+  CHECK(ids(HostOrder::state, true).front() == hosts[0].id);  // on hold
+  CHECK(ids(HostOrder::reason, true).front() == hosts[0].id);
+  CHECK(ids(HostOrder::number, true) == std::vector{hosts[2].id, hosts[1].id, hosts[0].id});
+  for (const auto order : {HostOrder::cores, HostOrder::speed, HostOrder::trust, HostOrder::items,
+                           HostOrder::cost, HostOrder::version, HostOrder::contact})
+    CHECK(ids(order, false).size() == 3);
+  service::HostQuery on_hold;
+  on_hold.on_hold = true;
+  const auto page = host_page(world, on_hold);
+  REQUIRE(page.hosts.size() == 1);
+  CHECK(page.hosts[0].id == hosts[0].id);
+  CHECK(service::host_order_from("speed") == HostOrder::speed);
+  CHECK_FALSE(service::host_order_from("colour"));
+}
+
 TEST_CASE("curves grow by a sample every five seconds") {
   World world;
   world.add_application();

@@ -93,6 +93,9 @@ TEST_CASE("the same last words are one error, with its sentence, hosts and times
   CHECK(says(all[0].message, "Traceback"));
   CHECK(all[0].times == 2);
   CHECK(all[0].hosts == 2);
+  REQUIRE(all[0].by.size() == 2);
+  CHECK(all[0].by[0].name == "attic");
+  CHECK(all[0].by[0].times == 1);
   CHECK(all[0].last_at - all[0].first_at == std::chrono::seconds{60});
   const auto shown = world.show(problem);
   REQUIRE(shown.errors.size() == 1);

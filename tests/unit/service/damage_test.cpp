@@ -177,14 +177,14 @@ TEST_CASE("a damaged input stops its problem with what to do, and it goes on whe
   harm(world, digest, GENERATE(Harm::changed, Harm::gone));
   compute_rest(world, host, problem);
   auto info = world.show(problem);
-  CHECK(info.state == ProblemState::paused);
+  CHECK(info.state == ProblemState::stopped);
   CHECK(says(info.message, "input facts is damaged or gone"));
   CHECK(says(info.message, digest));
   CHECK(info.accepted == 3);
   world.restart();
   (void)must(world.change(problem, service::Problems::Action::resume));
   world.settle();
-  CHECK(world.show(problem).state == ProblemState::paused);  // it is still not there
+  CHECK(world.show(problem).state == ProblemState::stopped);  // it is still not there
   (void)must(world.service().kernel().blobs().put(text));
   (void)must(world.change(problem, service::Problems::Action::resume));
   world.settle();
@@ -425,7 +425,7 @@ TEST_CASE("an archive that is lost holds its problems until the same bundle is a
   harm(world, digest, how);
   CHECK(open_download(world, digest).error().kind == ErrorKind::unavailable);
   const auto info = world.show(problem);
-  CHECK(info.state == ProblemState::paused);
+  CHECK(info.state == ProblemState::stopped);
   CHECK(says(info.message, "`gleaner-admin app add` the same bundle again"));
   CHECK(must(world.work(host.id, world.work_request())).grants.empty());
   (void)world.memory();

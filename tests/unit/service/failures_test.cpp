@@ -152,7 +152,7 @@ TEST_CASE("an application that fails on most hosts is stopped with all its probl
     must(fail(world, host.id, grant, grant.range.begin));
   }
   for (const ProblemId problem : {first, second}) {
-    CHECK(world.show(problem).state == ProblemState::paused);
+    CHECK(world.show(problem).state == ProblemState::stopped);
     CHECK(says(world.show(problem).message, "stopped: numbers@1.0.0: it fails on 2 of 2 hosts"));
   }
   with_each_failure(world, [&](World& w) { return status_of(w.change(first, Problems::Action::retry)); });

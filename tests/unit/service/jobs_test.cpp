@@ -252,7 +252,7 @@ TEST_CASE("a problem whose input is lost before it is planned waits for it, and 
   std::filesystem::remove(world.service().kernel().blobs().path(digest));
   world.restart();
   auto info = world.show(problem);
-  CHECK(info.state == ProblemState::paused);
+  CHECK(info.state == ProblemState::stopped);
   CHECK(says(info.message, "input facts is damaged or gone"));
   CHECK(info.items == 0);
   (void)must(world.service().kernel().blobs().put("all that is known"));

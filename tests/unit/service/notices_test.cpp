@@ -76,7 +76,7 @@ TEST_CASE("an end is told once, and not what had ended before the first look") {
   CHECK(watch.look(snapshot).empty());  // by an administrator
   problem.state = ProblemState::running;
   CHECK(watch.look(snapshot).empty());
-  problem.state = ProblemState::paused;
+  problem.state = ProblemState::stopped;
   problem.message = "stopped: it fails on most hosts";
   CHECK(kinds(watch.look(snapshot)) == Kinds{"problem-stopped"});
   problem.state = ProblemState::failed;

@@ -117,7 +117,7 @@ TEST_CASE("problems of a revoked application stop, until another version takes o
     world.restart();
   else
     world.tick();
-  CHECK(world.show(id).state == protocol::ProblemState::paused);
+  CHECK(world.show(id).state == protocol::ProblemState::stopped);
   says(world.show(id).message, "it lies");
   CHECK(must(world.work(host.id, world.work_request())).grants.empty());
   for (const auto action : {Problems::Action::resume, Problems::Action::retry}) {

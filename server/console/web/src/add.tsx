@@ -4,6 +4,7 @@ import { DeclaredFields, FreeFields, parametersText, type Row } from "./paramete
 import { attempt, Heading, Missing, usePolled } from "./parts";
 import { bytes, interval, percent, plural } from "./words";
 
+const listedMax = 8;  // undeclared inputs that are shown one by one
 interface Given { name: string; file: File | null; declared?: InputFile }
 
 export function Add() {
@@ -39,6 +40,13 @@ export function Add() {
     return <><Heading>Add a problem</Heading><p>No applications yet. Add one with <code>gleaner-admin app add</code>.</p></>;
 
   const declared = application?.parameters ?? [];
+  // Many at once, each by its own name; a file of the same name as one before takes its place.
+  const take = (list: Iterable<File>) => {
+    const added = [...list].map(file => ({ name: file.name, file }));
+    const names = new Set(added.map(each => each.name));
+    setFiles([...files.filter(each => each.declared || ((each.file || each.name) && !names.has(each.name))), ...added]);
+  };
+  const many = files.filter(each => !each.declared).length > listedMax;
   const setFile = (i: number, part: Partial<Given>) => setFiles(files.map((f, j) => (j === i ? { ...f, ...part } : f)));
 
   // Sends the inputs, and asks `path` with what the form says.
@@ -86,9 +94,10 @@ export function Add() {
             : declared.length > 0 ? <DeclaredFields declared={declared} rows={rows} complaint={complaint} onChange={setRows} />
               : <FreeFields rows={rows} onChange={setRows} />}
         </fieldset>
-        <fieldset>
+        <fieldset onDragOver={e => e.preventDefault()} onDrop={e => { e.preventDefault(); take(e.dataTransfer?.files ?? []); }}>
           <legend>Inputs</legend>
-          {files.map((each, i) => each.declared ? (
+          {many && <p>{plural(files.filter(each => each.file).length, "file")}, {bytes(files.reduce((sum, each) => sum + (each.file?.size ?? 0), 0))} <button type="button" class="link" onClick={() => setFiles(files.filter(each => each.declared))}>Remove all</button></p>}
+          {files.map((each, i) => many && !each.declared ? null : each.declared ? (
             <div class="fields" key={each.name}>
               <label for={`input-${each.name}`}>{each.name}</label>
               <div>
@@ -105,7 +114,11 @@ export function Add() {
               {each.file && <span class="calm">{bytes(each.file.size)}</span>}
             </div>
           ))}
-          <button type="button" class="plain" onClick={() => setFiles([...files, { name: "", file: null }])}>Add an input</button>
+          <div class="buttons">
+            <button type="button" class="plain" onClick={() => setFiles([...files, { name: "", file: null }])}>Add an input</button>
+            <label class="button plain">Add files<input id="files" type="file" multiple class="unseen" onChange={e => { take(e.currentTarget.files ?? []); e.currentTarget.value = ""; }} /></label>
+            <span class="calm">or drop files here</span>
+          </div>
         </fieldset>
         <details>
           <summary>More</summary>

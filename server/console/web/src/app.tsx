@@ -2,22 +2,28 @@
 import { signal } from "@preact/signals";
 import { render } from "preact";
 import { useEffect, useErrorBoundary, useRef, useState } from "preact/hooks";
-import { Access } from "./access";
-import { Add } from "./add";
 import { change, confirm, may, recall, session, type Session } from "./api";
 import { HostPage, Hosts } from "./hosts";
 import { connected, follow, live, stop } from "./live";
-import { Applications, Audit, maySeeSettings, Settings } from "./more";
 import { Overview } from "./overview";
-import { attempt, Heading, Said, say } from "./parts";
+import { attempt, Heading, Missing, phone, Said, say } from "./parts";
 import { ProblemPage } from "./problem";
 import { Problems } from "./problems";
-import { RelayPage } from "./relays";
 import { path, route } from "./route";
 import { Search } from "./search";
-import { Wall } from "./wall";
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
+
+// Pages that most visits do not open are fetched when one of them is.
+type Later = typeof import("./later");
+const later = signal<Later | null>(null);
+function Fetched({ page }: { page: keyof Later }) {
+  const [wrong, setWrong] = useState(false);
+  useEffect(() => { if (!later.value) import("./later").then(found => (later.value = found), () => setWrong(true)); }, []);
+  const Shown = later.value?.[page];
+  if (Shown) return <Shown />;
+  return <><Heading>{page}</Heading><Missing wrong={wrong ? "This page could not be fetched. Reload the console." : ""} /></>;
+}
 
 const folded = "gleaner-side";  // whether the sidebar is collapsed
 const started = signal(false);
@@ -108,7 +114,7 @@ const pages: [string, string, string, () => boolean][] = [  // address, name, ou
   ["#/hosts", "Hosts", "M2 3h12v8H2zM6 14h4M8 11v3", everybody], ["#/applications", "Applications", "M8 2l6 3v6l-6 3-6-3V5zM2 5l6 3 6-3M8 8v6", everybody],
   ["#/access", "Access", "M10 6a3 3 0 1 1-3-3 3 3 0 0 1 3 3M9 8l5 5M12 11l1.5-1.5", () => may("operator")],
   ["#/relays", "Relays", "M8 2v4M8 6L3 11M8 6l5 5M2 11h3v3H2zM11 11h3v3h-3z", everybody], ["#/audit", "Audit", "M4 2h8v12H4zM6 5h4M6 8h4M6 11h2", everybody],
-  ["#/settings", "Settings", "M2 4h7M12 4h2M2 8h2M7 8h7M2 12h6M11 12h3M9 2v4M5 6v4M9 10v4", maySeeSettings],
+  ["#/settings", "Settings", "M2 4h7M12 4h2M2 8h2M7 8h7M2 12h6M11 12h3M9 2v4M5 6v4M9 10v4", () => may("operator")],
   ["#/wall", "Wall", "M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4", everybody],
 ];
 
@@ -119,13 +125,13 @@ function Page() {
   if (kind === "problems") return <Problems />;
   if (kind === "hosts" && id > 0) return <HostPage id={id} />;
   if (kind === "hosts") return <Hosts />;
-  if (kind === "add" && may("operator")) return <Add />;
-  if (kind === "applications") return <Applications />;
-  if (kind === "access" && may("operator")) return <Access />;
-  if (kind === "relays") return <RelayPage />;
-  if (kind === "audit") return <Audit />;
-  if (kind === "settings" && maySeeSettings()) return <Settings />;
-  if (kind === "wall") return <Wall />;
+  if (kind === "add" && may("operator")) return <Fetched page="Add" />;
+  if (kind === "applications") return <Fetched page="Applications" />;
+  if (kind === "access" && may("operator")) return <Fetched page="Access" />;
+  if (kind === "relays") return <Fetched page="Relays" />;
+  if (kind === "audit") return <Fetched page="Audit" />;
+  if (kind === "settings" && may("operator")) return <Fetched page="Settings" />;
+  if (kind === "wall") return <Fetched page="Wall" />;
   return <Overview />;
 }
 
@@ -150,7 +156,7 @@ function Console({ who }: { who: NonNullable<typeof session.value> }) {
   const fold = (now: boolean) => { setNarrow(now); localStorage.setItem(folded, now ? "yes" : "no"); };
   useEffect(() => { follow(); return stop; }, [who.name]);
   useEffect(() => {
-    const name = pages.find(([page]) => page === path())?.[1] ?? "Gleaner";
+    const name = pages.find(([page]) => page !== "#/" && path().startsWith(page))?.[1] ?? (path() === "#/add" ? "Add a problem" : "Overview");
     document.title = `${name} – ${who.project}`;
     setOpen(false);
     scrollTo(0, 0);
@@ -174,7 +180,7 @@ function Console({ who }: { who: NonNullable<typeof session.value> }) {
           <span class={connected.value ? "dot on" : "dot"} title={connected.value ? "live" : "connecting"} aria-hidden="true" />
         </div>
         <div id="side" class="side">
-          <Search />
+          <Search onWanted={() => { if (narrow) fold(false); if (phone.value) setOpen(true); }} />
           <nav aria-label="Pages">
             {pages.filter(([, , , allowed]) => allowed()).map(([page, name, sign]) => (
               <a key={page} href={page} title={narrow ? name : undefined} aria-current={chosen(page) ? "page" : undefined}><svg viewBox="0 0 16 16" aria-hidden="true"><path d={sign} /></svg><span>{name}</span></a>

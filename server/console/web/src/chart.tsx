@@ -1,8 +1,9 @@
 // Curves over time. What draws them is most of the page's code, and is fetched when the first is to be drawn.
 import { signal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type uPlot from "uplot";
 import { say } from "./parts";
+import { duration, percent } from "./words";
 
 const library = signal<typeof uPlot | null>(null);
 let fetching = false;
@@ -15,44 +16,78 @@ function fetchLibrary(): void {
   });
 }
 
-// Seconds since 1970, as everything else tells the time of day.
-const clock = (at: number): string => new Date(at * 1000).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit", ...(at % 60 ? { second: "2-digit" } : {}) });
+// Seconds since 1970, as everything else tells the time of day; with the day where more than one is shown.
+const clock = (at: number, seconds: boolean): string => new Date(at * 1000).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit", ...(seconds ? { second: "2-digit" } : {}) });
+const day = (at: number): string => new Date(at * 1000).toLocaleDateString("en-GB", { day: "numeric", month: "short" });
+const ticks = (marks: number[]): string[] => marks.length > 1 && marks[1] - marks[0] >= 86400 ? marks.map(day)
+  : marks.map((at, i) => (i > 0 && day(at) !== day(marks[i - 1]) ? day(at) : clock(at, marks.some(mark => mark % 60 !== 0))));
+
+// Of an axis of times of day, and of one of durations, in seconds.
+const moments = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400, 172800, 345600, 604800, 1209600, 2419200, 7257600, 31536000];
+const steps = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 21600, 43200, 86400, 172800, 432000, 864000, 2592000, 8640000, 31536000];
 
 export interface Line { label: string; colour: string; values: (number | null)[]; area?: boolean; text: (value: number) => string }
 
-// A curve over time; `at` in microseconds. Its label says the last values. `band`: between the second line and
-// the third is filled.
-// `share`: charts of one group have one time range and one cursor.
-export interface Share { from: number; to: number; group: string }
-export function Chart({ title, at, lines, top, band, share }: { title: string; at: number[]; lines: Line[]; top?: number; band?: boolean; share?: Share }) {
-  const place = useRef<HTMLDivElement>(null);
+// Charts of one group have one time range, in microseconds, and one cursor. `zoom`: to a range that was drawn with the mouse.
+export interface Share { from: number; to: number; group: string; zoom?: (from: number, to: number) => void }
+
+// A curve over time; `at` in microseconds. `band`: between the second line and the third is filled. `now`: what is told while there is no
+// cursor, otherwise the last values. `clockless`: the times stand under another chart of the group.
+export function Chart({ title, at, lines, top, band, share, now, height = 130, clockless }: {
+  title: string; at: number[]; lines: Line[]; top?: number; band?: boolean; share?: Share; now?: string; height?: number; clockless?: boolean;
+}) {
+  const place = useRef<HTMLDivElement>(null), told = useRef<HTMLOutputElement>(null);
   const plot = useRef<uPlot | null>(null);
   const range = useRef(share);
   range.current = share;
   const Plot = library.value;
   const data = [at.map(t => t / 1e6), ...lines.map(line => line.values)] as uPlot.AlignedData;
+  const text = (i: number): string => {
+    const of = (line: Line) => (line.values[i] == null ? "–" : line.text(line.values[i]!));
+    if (band) return lines[0].values[i] == null ? "–" : `${of(lines[0])} (${of(lines[1])} to ${of(lines[2])})`;
+    return lines.map(of).join(", ");
+  };
+  const words = (i: number) => lines.map(line => `${line.label} ${line.values[i] == null ? "–" : line.text(line.values[i]!)}`).join(", ");
+  const last = now ?? (at.length ? text(at.length - 1) : "not known yet");
+  const say_at = useRef((_i: number | null | undefined) => {});
+  say_at.current = i => { if (told.current) told.current.textContent = i == null ? last : `${clock(at[i] / 1e6, true)}  ${text(i)}`; };
   useEffect(() => {
     const node = place.current;
     if (!Plot) fetchLibrary();
     if (!node || !Plot) return;
     const colour = (name: string) => getComputedStyle(node).getPropertyValue(name).trim();
-    const axis = { stroke: colour("--calm"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false } };
+    const axis = { stroke: colour("--calm"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false }, font: "12px system-ui, sans-serif" };
     plot.current = new Plot({
-      width: node.clientWidth, height: 160, cursor: { y: false, ...(share ? { sync: { key: share.group, setSeries: false } } : {}) }, legend: { show: lines.length > 1 && !band, live: true },
+      width: node.clientWidth, height, legend: { show: false }, padding: [8, 22, clockless ? 4 : 0, 0],
+      cursor: { y: false, drag: { x: true, y: false, setScale: false }, ...(share ? { sync: { key: share.group, setSeries: false } } : {}) },
       ...(band ? { bands: [{ series: [3, 2] as [number, number], fill: colour(lines[0].colour) + "33" }] } : {}),
       scales: { x: { range: (_u, low, high) => (range.current ? [range.current.from / 1e6, range.current.to / 1e6] : [low, high]) }, y: { range: (_u, _low, high) => [0, top ?? Math.max(high * 1.1, 1)] } },
-      axes: [{ ...axis, values: (_u, ticks) => ticks.map(clock) }, { ...axis, size: band ? 84 : 56, values: (_u, ticks) => ticks.map(v => lines[0].text(v)) }],
+      axes: [{ ...axis, size: clockless ? 0 : 24, space: 76, incrs: moments, values: (_u, marks) => (clockless ? marks.map(() => "") : ticks(marks)) }, { ...axis, size: 66, space: 28, ...(lines[0].text === duration ? { incrs: steps } : {}), values: (_u, marks) => marks.map(v => (lines[0].text === percent ? `${Math.round(100 * v)} %` : lines[0].text(v).replace(/ 0 (min|h)$/, ""))) }],
       series: [{}, ...lines.map((line, i) => ({
-        label: line.label, stroke: colour(line.colour), width: band && i > 0 ? 0.5 : 2, points: { show: false },
-        fill: line.area ? colour(line.colour) + "33" : undefined,
-        value: (_u: uPlot, v: number | null) => v === null ? "–" : line.text(v),
+        label: line.label, stroke: colour(line.colour), width: band && i > 0 ? 0.5 : 2, points: { show: at.length < 4 }, dash: !band && i > 0 ? [6, 4] : undefined,
+        fill: line.area ? colour(line.colour) + "2a" : undefined,
       }))],
+      hooks: {
+        setCursor: [u => say_at.current(u.cursor.idx)],
+        setSelect: [u => {
+          if (u.select.width < 5) return;
+          const zoom = range.current?.zoom, [from, to] = [u.posToVal(u.select.left, "x"), u.posToVal(u.select.left + u.select.width, "x")];
+          u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+          zoom?.(from * 1e6, to * 1e6);
+        }],
+      },
     }, data, node);
-    const watch = new ResizeObserver(() => plot.current?.setSize({ width: node.clientWidth, height: 160 }));
+    const watch = new ResizeObserver(() => plot.current?.setSize({ width: node.clientWidth, height }));
     watch.observe(node);
     return () => { watch.disconnect(); plot.current?.destroy(); };
-  }, [Plot, lines.length, matchMedia("(prefers-color-scheme: dark)").matches]);
-  useEffect(() => plot.current?.setData(data), [at.length, at[at.length - 1], at[0], share?.from, share?.to]);
-  const last = lines.map(line => `${line.label} ${at.length ? line.text(line.values[at.length - 1] ?? 0) : "not known yet"}`).join(", ");
-  return <figure><figcaption>{title}</figcaption><div ref={place} role="img" aria-label={`${title}: now ${last}`} class="chart" /></figure>;
+  }, [Plot, lines.length, matchMedia("(prefers-color-scheme: dark)").matches, height, clockless]);
+  // Before the page is painted: nothing on it tells of another moment.
+  useLayoutEffect(() => plot.current?.setData(data), [at.length, at[at.length - 1], at[0], share?.from, share?.to]);
+  useLayoutEffect(() => say_at.current(plot.current?.cursor.idx), [last, at.length]);
+  return (
+    <figure>
+      <figcaption>{lines.length > 1 && !band ? lines.map((line, i) => <span key={line.label}><i class={`line ${line.colour.slice(2)}${i > 0 ? " dashed" : ""}`} />{line.label}</span>) : <span>{title}</span>}<output ref={told}>{last}</output></figcaption>
+      <div ref={place} role="img" aria-label={`${title}: now ${now ?? (at.length ? words(at.length - 1) : last)}`} class={`chart h${height}`} />
+    </figure>
+  );
 }

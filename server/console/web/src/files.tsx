@@ -10,7 +10,7 @@ export function Files({ files, bare }: { files: ResultFile[]; bare?: boolean }) 
   return (
     <ul class="files">
       {files.map(file => (
-        <li key={file.digest + file.name}>
+        <li key={file.name}>
           {!bare && <><a href={`/v1/blobs/${file.digest}`} download={file.name}>{file.name}</a> <span class="calm">{bytes(file.bytes)}</span></>}
           {/^image\/(png|jpeg|gif|webp)$/.test(file.media_type) && file.bytes < shownMax && <Picture file={file} />}
         </li>
@@ -22,14 +22,11 @@ export function Files({ files, bare }: { files: ResultFile[]; bare?: boolean }) 
 function Picture({ file }: { file: ResultFile }) {
   const [address, setAddress] = useState("");
   useEffect(() => {
-    let made = "";
     let gone = false;
-    blob(file).then(content => {
-      if (gone) return;
-      made = URL.createObjectURL(content);
-      setAddress(made);
-    }, () => undefined);  // its link says what is wrong with it
-    return () => { gone = true; if (made) URL.revokeObjectURL(made); };
+    blob(file).then(content => { if (!gone) setAddress(URL.createObjectURL(content)); }, () => undefined);  // its link says what is wrong with it
+    return () => { gone = true; };
   }, [file.digest]);
+  // The picture before stays until the next is here.
+  useEffect(() => () => { if (address) URL.revokeObjectURL(address); }, [address]);
   return address ? <img src={address} alt={file.name} /> : null;
 }

@@ -1,28 +1,41 @@
 // The items of a stage as cells, coloured by what became of them and who has them.
 import { useEffect, useRef } from "preact/hooks";
 import type { ItemMap } from "./api";
+import { accepted, hosts, others, quarantined } from "./palette";
 import { count, plural } from "./words";
 
-const hue = (host: number): number => Math.round((host * 137.508) % 360);
-const accepted = "#2f9e5b", aside = "#d64545";
+// The hosts with the most cells have a colour each, and keep it while they have any; the rest share one.
+function coloured(map: ItemMap, before: Map<number, number>): Map<number, number> {
+  const cells = new Map<number, number>();
+  for (const host of map.holders) if (host > 0) cells.set(host, (cells.get(host) ?? 0) + 1);
+  const most = [...cells.keys()].sort((a, b) => cells.get(b)! - cells.get(a)!).slice(0, hosts.length);
+  const kept = new Map([...before].filter(([host]) => cells.has(host)));
+  const free = hosts.map((_, i) => i).filter(i => ![...kept.values()].includes(i));
+  for (const host of most) if (!kept.has(host) && free.length > 0) kept.set(host, free.shift()!);
+  return kept;
+}
 
-function draw(canvas: HTMLCanvasElement, map: ItemMap): void {
+function draw(canvas: HTMLCanvasElement, map: ItemMap, colours: Map<number, number>, tall: number): void {
   const width = canvas.clientWidth, cells = map.accepted.length;
   const scale = window.devicePixelRatio || 1;
-  const side = Math.max(4, Math.min(22, Math.floor(Math.sqrt((width * 220) / Math.max(1, cells)))));
-  const columns = Math.max(1, Math.floor(width / side));
-  const height = Math.ceil(cells / columns) * side;
+  const about = Math.max(4, Math.min(22, Math.floor(Math.sqrt((width * tall) / Math.max(1, cells)))));
+  const columns = Math.max(1, Math.floor(width / about));
+  const side = width / columns;  // the last column ends where the map does
+  const height = Math.ceil(Math.ceil(cells / columns) * side);
   canvas.width = width * scale;
   canvas.height = height * scale;
   canvas.style.height = `${height}px`;
   const pen = canvas.getContext("2d")!;
-  const ground = getComputedStyle(canvas).getPropertyValue("--cell");
+  const style = getComputedStyle(canvas);
+  const ground = style.getPropertyValue("--cell"), card = style.getPropertyValue("--card");
+  const size = Math.floor(side) - 1;
   pen.scale(scale, scale);
   for (let i = 0; i < cells; ++i) {
-    const x = (i % columns) * side, y = Math.floor(i / columns) * side, size = side - 1;
+    const column = i % columns, row = Math.floor(i / columns);
+    const x = Math.round(column * side), y = Math.round(row * side);
     pen.fillStyle = ground;
     pen.fillRect(x, y, size, size);
-    let from = 0;  // from the bottom up: accepted, held, set aside
+    let from = 0;  // from the bottom up: accepted, held, quarantined
     const stack = (share: number, colour: string) => {
       if (share <= 0) return;
       const part = Math.max(1, Math.round((size * share) / 100));
@@ -31,33 +44,46 @@ function draw(canvas: HTMLCanvasElement, map: ItemMap): void {
       from = Math.min(size, from + part);
     };
     stack(map.accepted[i], accepted);
-    stack(map.held[i], `hsl(${hue(map.holders[i])} 65% 55%)`);
-    stack(map.set_aside[i], aside);
+    stack(map.held[i], hosts[colours.get(map.holders[i]) ?? -1] ?? others);
+    stack(map.set_aside[i], quarantined);
+    if (map.set_aside[i] > 0) {
+      pen.strokeStyle = card;
+      pen.beginPath();
+      pen.moveTo(x, y);
+      pen.lineTo(x + size, y + size);
+      pen.moveTo(x + size, y);
+      pen.lineTo(x, y + size);
+      pen.stroke();
+    }
   }
 }
 
-export function ItemMapView({ map, names }: { map: ItemMap; names: Map<number, string> }) {
+// `tall`: about how high it becomes, in pixels.
+export function ItemMapView({ map, names, tall = 220 }: { map: ItemMap; names: Map<number, string>; tall?: number }) {
   const canvas = useRef<HTMLCanvasElement>(null);
+  const colours = useRef(new Map<number, number>());
+  colours.current = coloured(map, colours.current);
   useEffect(() => {
     const node = canvas.current;
     if (!node) return;
-    draw(node, map);
-    const watch = new ResizeObserver(() => draw(node, map));
+    draw(node, map, colours.current, tall);
+    const watch = new ResizeObserver(() => draw(node, map, colours.current, tall));
     watch.observe(node.parentElement!);
     return () => watch.disconnect();
-  }, [map]);
+  }, [map, tall]);
   const mean = (list: number[]) => list.reduce((sum, each) => sum + each, 0) / Math.max(1, list.length);
-  const holders = [...new Set(map.holders.filter(host => host > 0))];
+  const holders = new Set(map.holders.filter(host => host > 0)).size;
+  const shown = [...colours.current].sort((a, b) => a[1] - b[1]);
   const words = `${count(map.items)} items: about ${Math.round(mean(map.accepted))} % accepted, ${Math.round(mean(map.held))} % being computed, ` +
     `${Math.round(mean(map.set_aside))} % quarantined`;
   return (
     <div>
       <canvas ref={canvas} class="map" role="img" aria-label={words} data-cells={map.accepted.length} />
       <ul class="legend">
-        <li><span class="key accepted" />accepted</li>
-        {holders.slice(0, 12).map(host => <li key={host}><HostKey host={host} />{names.get(host) ?? `host ${host}`}</li>)}
-        {holders.length > 12 && <li>and {plural(holders.length - 12, "more host")}</li>}
-        {map.set_aside.some(each => each > 0) && <li><span class="key aside" />quarantined</li>}
+        <li><Key colour={accepted} />accepted</li>
+        {shown.map(([host, colour]) => <li key={host}><Key colour={hosts[colour]} />{names.get(host) ?? `host ${host}`}</li>)}
+        {holders > shown.length && <li><Key colour={others} />{plural(holders - shown.length, "more host")}</li>}
+        {map.set_aside.some(each => each > 0) && <li><Key colour={quarantined} crossed />quarantined</li>}
         <li><span class="key free" />free</li>
         <li class="calm">{map.items_per_cell === 1 ? "a cell is one item" : `a cell is ${plural(map.items_per_cell, "item")}`}</li>
       </ul>
@@ -65,8 +91,6 @@ export function ItemMapView({ map, names }: { map: ItemMap; names: Map<number, s
   );
 }
 
-function HostKey({ host }: { host: number }) {
-  const key = useRef<HTMLSpanElement>(null);
-  useEffect(() => { if (key.current) key.current.style.background = `hsl(${hue(host)} 65% 55%)`; }, [host]);
-  return <span ref={key} class="key" />;
+function Key({ colour, crossed }: { colour: string; crossed?: boolean }) {
+  return <svg class="key" viewBox="0 0 10 10" aria-hidden="true"><rect width="10" height="10" rx="2" fill={colour} />{crossed && <path class="cross" d="M0 0l10 10M10 0L0 10" />}</svg>;
 }

@@ -15,7 +15,7 @@ export interface ItemBytes {
 export interface ServerStatus {
   project: string; name: string; server_version: string; join_code: string; started_at: number; now: number; hosts: number;
   hosts_active: number; problems_open: number; open_units: number; work_certificate_expires: number; warnings: string[];
-  stored?: string;
+  stored?: string; hosts_on_hold: number;
 }
 export interface OverviewSample {
   at: number; hosts_active: number; cores_busy: number; items_per_second: number; core_hours: number;
@@ -25,7 +25,10 @@ export interface DayInfo {
 }
 export interface ErrorGroup {
   problem: number; problem_name: string; application: string; kind: string; words: string; message: string; times: number;
-  hosts: number; first_at: number; last_at: number;
+  hosts: number; first_at: number; last_at: number; by: FailingHost[];
+}
+export interface FailingHost {
+  host: number; name: string; times: number;
 }
 export interface LiveView {
   status: ServerStatus; problems: ProblemInfo[]; problems_total: number; errors: ErrorGroup[]; sample: OverviewSample;
@@ -39,7 +42,7 @@ export interface ProblemInfo {
   hosts: number; created_at: number; started_at: number; finished_at: number; elapsed_seconds: number; shares: HostShare[];
   shares_total: number; results: ResultFile[]; set_aside: SetAside[]; errors: ErrorGroup[];
 }
-export type ProblemState = "planning" | "running" | "paused" | "combining" | "finished" | "cancelled" | "failed";
+export type ProblemState = "planning" | "running" | "paused" | "combining" | "finished" | "cancelled" | "failed" | "stopped";
 export interface HostShare {
   host: number; name: string; requests: number; units: number; items: number; cost: number; wasted_cost: number; rate: number;
   busy_seconds: number; splits: number; duplicates: number; last_contact_seconds: number;
@@ -51,7 +54,7 @@ export interface SetAside {
   unit: number; range: Range; message: string;
 }
 export interface SettingInfo {
-  name: string; value: string;
+  name: string; value: string; meaning: string; default_value: string;
 }
 export interface ConsoleLink {
   secret: string; expires_at: number;
@@ -115,7 +118,7 @@ export interface HostInfo {
   id: number; name: string; state: HostState; platform: string; cores: number; memory_bytes: number; client_version: string;
   mflops: number; speeds?: HostSpeeds; items_accepted: number; cost_accepted: number; failures: number; disagreements: number;
   enrolled_at: number; last_contact: number; open_units: number; state_reason: string; code: string; tags: string[];
-  on_hold: string; trust: number; relay?: number; item?: ItemBytes;
+  on_hold: string; trust: number; relay?: number; item?: ItemBytes; cores_lent?: number;
 }
 export type HostState = "active" | "revoked" | "left";
 export interface RevokeHost {

@@ -1,8 +1,8 @@
-import { Fragment } from "preact";
-import { ask, list, may, type Application } from "./api";
+import { ask, list, type Application } from "./api";
 import { live } from "./live";
 import type { AuditPage, SettingInfo } from "./messages";
-import { Card, Heading, Missing, Table, usePolled } from "./parts";
+import { Card, Choice, Heading, Missing, Table, usePolled } from "./parts";
+import { query, show } from "./route";
 import { bytes, count, time } from "./words";
 
 const actsShown = 200;
@@ -74,24 +74,49 @@ export function Applications() {
   );
 }
 
-const groupOf = (setting: { name: string }): string => setting.name.includes(".") ? setting.name.slice(0, setting.name.indexOf(".")) : "project";
+const groups: Record<string, string> = {
+  project: "Project", server: "Server and its public address", limits: "Limits for hosts and networks", hosts: "Hosts", work: "Work and its sizes", managers: "Managers of applications",
+  store: "Stored rows and results", blobs: "Object store", link: "Front ends", log: "Log", notices: "Notices",
+};
+const groupOf = (setting: SettingInfo): string => setting.name.slice(0, Math.max(0, setting.name.indexOf("."))) || "project";
+// The unit stands in the name: keep_ended_days, disk_reserve_megabytes.
+const units: [RegExp, string][] = [[/_megabytes_per_second$/, "MiB/s"], [/_megabytes$/, "MiB"], [/_seconds$/, "s"], [/_hours$/, "h"], [/_days$/, "days"], [/_requests_per_second$/, "requests/s"], [/_per_hour$/, "per hour"]];
+function shown(setting: SettingInfo, value: string): string {
+  const text = value === '""' || value === "" ? "none" : value === "true" ? "yes" : value === "false" ? "no" : value.replace(/^"(.*)"$/, "$1");
+  const unit = /^[\d.]+$/.test(value) ? units.find(([ends]) => ends.test(setting.name))?.[1] : undefined;
+  return unit ? `${/^\d+$/.test(value) ? count(Number(value)) : value} ${unit}` : text;
+}
+const changed = (s: SettingInfo): boolean => s.default_value !== "" && s.value !== s.default_value;
+const own = (s: SettingInfo): boolean => s.name === "project.name" || s.name === "server.public_host";  // have no default that means something
 
 export function Settings() {
   const [settings, wrong] = usePolled<SettingInfo[]>(() => list("/v1/admin/settings"), 0, []);
+  const text = query("text").toLowerCase(), only = query("changed") === "yes";
   if (!settings) return <Missing wrong={wrong} />;
+  const found = settings.filter(s => (!text || `${s.name} ${s.meaning}`.toLowerCase().includes(text)) && (!only || changed(s)));
   return (
     <>
       <Heading>Settings</Heading>
-      <p class="calm">Read from server.toml. Edit that file and restart the server to change them.</p>
-      <div class="cards">
-        {[...new Set(settings.map(groupOf))].map(group => (
-          <Card key={group} title={group}>
-            <dl class="facts">{settings.filter(s => groupOf(s) === group).map(s => <Fragment key={s.name}><dt>{s.name.slice(s.name.indexOf(".") + 1).replaceAll("_", " ")}</dt><dd><code>{s.value || "–"}</code></dd></Fragment>)}</dl>
+      <form class="filter" onSubmit={event => event.preventDefault()}>
+        <input type="search" aria-label="Name or meaning" placeholder="Name or meaning" value={query("text")} onInput={event => show({ text: event.currentTarget.value })} />
+        <Choice label="Which" of={[["", `all ${settings.length}`], ["yes", `changed ${settings.filter(changed).length}`]]} now={only ? "yes" : ""} onChoose={value => show({ changed: value })} />
+        <span class="calm">Read from server.toml. Edit that file and restart the server to change them.</span>
+      </form>
+      {found.length === 0 && <p class="calm">No setting matches.</p>}
+      <div class="settings">
+        {[...new Set(found.map(groupOf))].map(group => (
+          <Card key={group} title={groups[group] ?? group}>
+            <dl class="settings-list">
+              {found.filter(s => groupOf(s) === group).map(s => (
+                <div key={s.name} class={changed(s) && !own(s) ? "changed" : ""}>
+                  <dt><code>{s.name}</code></dt>
+                  <dd><b>{shown(s, s.value)}</b>{changed(s) && !own(s) && <small>default {shown(s, s.default_value)}</small>}</dd>{s.meaning && <dd class="meaning">{s.meaning}</dd>}
+                </div>
+              ))}
+            </dl>
           </Card>
         ))}
       </div>
     </>
   );
 }
-
-export const maySeeSettings = (): boolean => may("operator");

@@ -2,42 +2,48 @@ import { useMemo } from "preact/hooks";
 import { ask, list, may, type Day, type ErrorGroup, type Live, type Status } from "./api";
 import { live, samples } from "./live";
 import { Chart } from "./chart";
-import { Bar, Card, Figure, Heading, Missing, State, Table, usePolled } from "./parts";
-import { count, done, figure, lastLine, left, over, percent, plural, time } from "./words";
+import { Bar, Card, Figure, Heading, Missing, State, Strip, usePolled } from "./parts";
+import { count, done, figure, lastLine, leftOf, over, percent, plural, reasonOf, time } from "./words";
+
+const curveHeight = 110;
 
 export function Overview() {
   const view = live.value;
-  if (!view) return <p aria-busy="true">Waiting for the server …</p>;
+  if (!view) return <><Heading>Overview</Heading><p aria-busy="true">Waiting for the server …</p></>;
   const { status, problems } = view;
   const running = problems.filter(p => p.state === "running");
   const past = samples.value;
   const at = past.map(s => s.at);
+  const share = at.length > 1 ? { from: at[0], to: at[at.length - 1], group: "overview" } : undefined;
   const worst = Math.max(0, ...problems.map(p => p.wasted ?? 0));
   return (
     <>
-      <Heading>Overview</Heading>
+      <div class="pagehead"><Heading>Overview</Heading>{may("operator") && <div class="buttons"><a class="button" href="#/add">Add a problem</a></div>}</div>
       <Attention view={view} />
-      <dl class="figures">
+      <Strip>
         <Figure name="hosts online" value={count(status.hosts_active)} note={` of ${count(status.hosts)}`} />
         <Figure name="problems running" value={count(running.length)} note={` of ${count(view.problems_total)}`} />
+        <Figure name="busy slots" value={count(view.sample.cores_busy)} />
         <Figure name="items per second" value={figure(view.sample.items_per_second)} />
-        <Figure name={`core-hours since the server started, ${time(status.started_at)}`} value={figure(view.sample.core_hours)} />
-        <Figure name="most wasted work in one problem" value={percent(worst)} />
-      </dl>
-      <div class="cards">
-        <Card title="Problems" wide actions={<span class="buttons"><a href="#/problems">All problems</a>{may("operator") && <a class="button" href="#/add">Add a problem</a>}</span>}>
-          {problems.length === 0 ? <p>No problems yet.</p> : <ProblemTable problems={problems} total={view.problems_total} />}
-        </Card>
-        <Card title="Items accepted">
-          <Chart title="items per second" at={at} lines={[{ label: "items per second", colour: "--good", values: past.map(s => s.items_per_second), area: true, text: figure }]} />
-        </Card>
-        <Card title="Hosts">
-          <Chart title="busy slots and hosts online" at={at} lines={[
-            { label: "busy slots", colour: "--accent", values: past.map(s => s.cores_busy), area: true, text: figure },
-            { label: "hosts online", colour: "--calm", values: past.map(s => s.hosts_active), text: figure }]} />
-        </Card>
-        <Days />
-        {view.errors.length > 0 && <Card title="Errors" wide><ErrorList errors={view.errors} /></Card>}
+        <Figure name={`core-hours since ${time(status.started_at)}`} value={figure(view.sample.core_hours)} />
+        <Figure name="most wasted work in a problem" value={percent(worst)} />
+      </Strip>
+      <div class="columns">
+        <div>
+          <Card title="Problems" actions={<a href="#/problems">All problems</a>}>
+            {problems.length === 0 ? <p>No problems yet.</p> : <ProblemList problems={problems} total={view.problems_total} />}
+          </Card>
+          {view.errors.length > 0 && <Card title="Errors"><ErrorList errors={view.errors.slice(0, errorsShown)} /></Card>}
+        </div>
+        <div>
+          <Card title="Activity">
+            <Chart title="busy slots and hosts online" at={at} share={share} height={curveHeight} clockless lines={[
+              { label: "busy slots", colour: "--accent", values: past.map(s => s.cores_busy), area: true, text: figure },
+              { label: "hosts online", colour: "--warn", values: past.map(s => s.hosts_active), text: figure }]} />
+            <Chart title="items accepted per second" at={at} share={share} height={curveHeight + 24} lines={[{ label: "items per second", colour: "--good", values: past.map(s => s.items_per_second), area: true, text: figure }]} />
+          </Card>
+          <Days />
+        </div>
       </div>
     </>
   );
@@ -53,32 +59,38 @@ function Days() {
   return (
     <Card title="Contributed">
       <p class="calm">{figure(sum(day => day.core_hours))} core-hours{energy && <>, {figure(sum(day => day.kilowatt_hours))} kWh (where owners state their power)</>} in {plural(shown.length, "day")}.</p>
-      {shown.length > 1 && <Chart title="core-hours a day" at={shown.map(day => day.at)} lines={[
+      {shown.length > 1 && <Chart title="core-hours a day" height={curveHeight} at={shown.map(day => day.at)} lines={[
         { label: "core-hours", colour: "--accent", values: shown.map(day => day.core_hours), area: true, text: figure }]} />}
     </Card>
   );
 }
 
-function ProblemTable({ problems, total }: { problems: Live["problems"]; total: number }) {
+const problemsShown = 12, errorsShown = 8;
+
+// Open ones come first. A row is a line, so that many are seen at once.
+function ProblemList({ problems, total }: { problems: Live["problems"]; total: number }) {
+  const shown = problems.slice(0, problemsShown);
   return (
     <>
-      <Table label="Problems">
-        <thead><tr><th scope="col">Problem</th><th scope="col">State</th><th scope="col">Done</th><th scope="col" class="n">Hosts</th><th scope="col">Time left</th></tr></thead>
-        <tbody>
-          {problems.slice(0, 50).map(p => (
-            <tr key={p.id}>
-              <th scope="row"><a href={`#/problems/${p.id}`}>{p.name}</a><br /><span class="calm">{p.application}</span></th>
-              <td><State of={p.state} /></td>
-              <td><Bar part={done(p)} label={`${p.name} done`} /></td>
-              <td class="n">{count(p.hosts)}</td>
-              <td>{left(p)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </Table>
-      {total > 50 && <p class="calm">{plural(total - 50, "older problem")} not shown. Run <code>gleaner-admin problem list</code> for all.</p>}
+      <ul class="lines" aria-label="Problems">
+        {shown.map(p => (
+          <li key={p.id}>
+            <span class="what"><a href={`#/problems/${p.id}`}>{p.name}</a><small title={why(p)}>{[why(p).startsWith(p.application) ? "" : p.application, why(p)].filter(Boolean).join(" · ")}</small></span>
+            <State of={p.state} />
+            <Bar part={done(p)} label={`${p.name} done`} />
+          </li>
+        ))}
+      </ul>
+      {total > shown.length && <p class="calm"><a href="#/problems">{plural(total - shown.length, "more problem")}</a></p>}
     </>
   );
+}
+
+// What there is to say of it in a line: who is at it and how long it takes, or why nobody is.
+function why(p: Live["problems"][number]): string {
+  if (p.state === "running") return p.waits ? lastLine(p.waits) : `${leftOf(p)}, ${plural(p.hosts, "host")}`;
+  if (p.message && p.state !== "cancelled") return reasonOf(p);
+  return over(p.state) ? `ended ${time(p.finished_at)}` : "";
 }
 
 // Those of one problem. A page that is opened by its address comes before the live view.
@@ -88,14 +100,17 @@ export function Errors({ problem }: { problem: number }) {
   return <ErrorList errors={view.errors.filter(e => e.problem === problem)} problem={problem} />;
 }
 
+// By what was wrong, with the hosts that failed so most often.
 function ErrorList({ errors, problem }: { errors: ErrorGroup[]; problem?: number }) {
   if (errors.length === 0) return <p class="calm">No recent errors.</p>;
   return (
     <ul class="errors">
       {errors.map(e => (
         <li key={`${e.problem} ${e.kind} ${e.message}`}>
-          {problem === undefined && <a href={`#/problems/${e.problem}`}>{e.problem_name}</a>} <b>{e.words || lastLine(e.message) || e.kind}</b>
-          <br /><span class="calm">{plural(e.times, "time")} on {plural(e.hosts, "host")}, {e.application}, last {time(e.last_at)}</span>
+          <b>{e.words || lastLine(e.message) || e.kind}</b>
+          <p class="calm">{problem === undefined && <><a href={`#/problems/${e.problem}`}>{e.problem_name}</a>, </>}{e.application}: {plural(e.times, "time")}, last {time(e.last_at)}</p>
+          <p class="calm">{e.by.length > 0 ? e.by.slice(0, 5).map((each, i) => <>{i > 0 && ", "}<a href={`#/hosts/${each.host}`}>{each.name || `host ${each.host}`}</a> {count(each.times)}×</>) : `on ${plural(e.hosts, "host")}`}
+            {e.by.length > 0 && e.hosts > Math.min(5, e.by.length) && ` and ${plural(e.hosts - Math.min(5, e.by.length), "more host")}`}</p>
           {e.message.trim().includes("\n") && <details><summary>Full output</summary><pre tabIndex={0}>{e.message}</pre></details>}
         </li>
       ))}
@@ -114,12 +129,13 @@ function Attention({ view }: { view: Live }) {
     if (status.hosts > 0 && status.hosts_active === 0 && open.length > 0)
       list.push({ text: "No host has reported for 5 minutes. Computing has stopped.", link: "#/hosts" });
     for (const p of problems.filter(one => one.state === "failed").slice(0, 5))
-      list.push({ text: `${p.name} failed: ${lastLine(p.message)}`, link: `#/problems/${p.id}` });
-    for (const p of open.filter(one => one.message)) list.push({ text: `${p.name}: ${lastLine(p.message)}`, link: `#/problems/${p.id}` });
+      list.push({ text: `${p.name} failed: ${reasonOf(p)}`, link: `#/problems/${p.id}` });
+    for (const p of open.filter(one => one.message)) list.push({ text: `${p.name}${p.state === "stopped" ? " is stopped" : ""}: ${reasonOf(p)}`, link: `#/problems/${p.id}` });
+    if (status.hosts_on_hold > 0) list.push({ text: `${plural(status.hosts_on_hold, "host")} ${status.hosts_on_hold === 1 ? "is" : "are"} on hold.`, link: "#/hosts?state=on+hold" });
     // Of one that has no hosts now, its page says why: the fleet may be busy or away.
     for (const p of open.filter(one => one.waits && (one.state !== "running" || one.hosts > 0 || one.accepted === one.items)))
       list.push({ text: `${p.name} is waiting: ${lastLine(p.waits!)}`, link: `#/problems/${p.id}` });
-    for (const e of errors.slice(0, 3))
+    for (const e of errors.filter(one => !open.some(p => p.id === one.problem && p.message)).slice(0, 3))
       list.push({ text: `${e.problem_name}: ${e.words || lastLine(e.message) || e.kind} (${plural(e.times, "time")} on ${plural(e.hosts, "host")})`, link: `#/problems/${e.problem}` });
     return list;
   }, [view]);

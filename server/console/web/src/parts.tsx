@@ -4,6 +4,11 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { percent } from "./words";
 
+// Is there as little room as on a phone?
+const few = matchMedia("(max-width: 48rem)");
+export const phone = signal(few.matches);
+few.addEventListener("change", () => (phone.value = few.matches));
+
 export const said = signal<{ text: string; bad: boolean } | null>(null);
 let saying = 0;
 export function say(text: string, bad = false): void {
@@ -60,10 +65,15 @@ export function Heading({ children }: { children: ComponentChildren }) {
 // In place of what is not here yet, or could not be fetched.
 export const Missing = ({ wrong }: { wrong: string }) => (wrong ? <p role="alert" class="bad">{wrong}</p> : <p aria-busy="true">Loading …</p>);
 
-// A table that may be wider than the screen.
-export const Table = ({ label, children }: { label: string; children: ComponentChildren }) => (
-  <div class="scroll" tabIndex={0} role="group" aria-label={`${label}, a table that scrolls sideways`}><table>{children}</table></div>
-);
+// A table that may be wider than the screen. On a phone each row is a list, whose entries have the columns' names.
+export function Table({ label, children }: { label: string; children: ComponentChildren }) {
+  const place = useRef<HTMLTableElement>(null);
+  useEffect(() => {
+    const names = [...place.current!.querySelectorAll("thead th, thead td")].map(each => each.textContent ?? "");
+    for (const row of place.current!.querySelectorAll("tbody tr")) [...row.children].forEach((cell, i) => ((cell as HTMLElement).dataset.name = names[i] ?? ""));
+  });
+  return <div class="scroll" tabIndex={0} role="group" aria-label={`${label}, a table that scrolls sideways`}><table ref={place}>{children}</table></div>;
+}
 
 // What was done, or went wrong.
 export const Said = () => (
@@ -72,7 +82,14 @@ export const Said = () => (
   </div>
 );
 
-export const State = ({ of }: { of: string }) => <span class={`state ${of.replace(" ", "-")}`}>{of}</span>;
+// A state by its word and a sign, so that none depends on a colour.
+const signs: Record<string, string> = {
+  running: "M3 2l6 4-6 4z", active: "M3 2l6 4-6 4z", valid: "M2 6l3 3 5-6", finished: "M2 6l3 3 5-6", paused: "M4 2v8M8 2v8", "on hold": "M4 2v8M8 2v8",
+  stopped: "M6 1v6M6 9v1.6", failed: "M3 3l6 6M9 3l-6 6", revoked: "M3 3l6 6M9 3l-6 6", cancelled: "M2 6h8", withdrawn: "M2 6h8", left: "M2 6h8", expired: "M2 6h8",
+};
+export const State = ({ of }: { of: string }) => (
+  <span class={`state ${of.replace(" ", "-")}`}><svg viewBox="0 0 12 12" aria-hidden="true"><path d={signs[of] ?? "M6 2v4l3 2"} /></svg>{of}</span>
+);
 
 export const Bar = ({ part, label }: { part: number; label: string }) => (
   <span class="bar"><progress max={1} value={part} aria-label={label} /><span class="number">{percent(part)}</span></span>
@@ -86,7 +103,44 @@ export const Figure = ({ name, value, note }: { name: string; value: string; not
   <div><dt>{name}</dt><dd>{value}{note && <small>{note}</small>}</dd></div>
 );
 
-// A question before what cannot be undone: Enter keeps it; `eager`: it can, and Enter does it.
+// A row of figures.
+export const Strip = ({ children }: { children: ComponentChildren }) => <dl class="figures">{children}</dl>;
+
+export const Crumbs = ({ to, name, here }: { to: string; name: string; here: string }) => <p class="crumbs"><a href={to}>{name}</a> / {here}</p>;
+
+// One of a few, as buttons in a row.
+export function Choice<T extends string | number>({ label, of, now, onChoose }: { label: string; of: [T, string][]; now: T | null; onChoose: (value: T) => void }) {
+  return (
+    <span class="picker" role="group" aria-label={label}>
+      {of.map(([value, words]) => <button type="button" key={value} class="plain small" aria-pressed={now === value} onClick={() => onChoose(value)}>{words}</button>)}
+    </span>
+  );
+}
+
+// A form in front of the page. `onDone` says whether it may close.
+export function FormDialog({ title, children, yes, onDone, onClose }: { title: string; children: ComponentChildren; yes: string; onDone: (form: FormData) => Promise<boolean>; onClose: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [busy, setBusy] = useState(false);
+  useEffect(() => dialog.current?.showModal(), []);
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    setBusy(true);
+    const good = await onDone(new FormData(event.target as HTMLFormElement));
+    setBusy(false);
+    if (good) dialog.current?.close();
+  };
+  return (
+    <dialog ref={dialog} aria-labelledby="form-title" onClose={onClose}>
+      <form onSubmit={submit} class="fields">
+        <h2 id="form-title">{title}</h2>
+        {children}
+        <div class="buttons end"><button type="button" class="plain" onClick={() => dialog.current?.close()}>Back</button><button disabled={busy}>{yes}</button></div>
+      </form>
+    </dialog>
+  );
+}
+
+// A question before what cannot be undone: Enter keeps it; `eager`: it can, and Enter does it. The verb is always at the right.
 export function Ask({ title, children, yes, no = "Keep it", eager, onAnswer }: { title: string; children: ComponentChildren; yes: string; no?: string; eager?: boolean; onAnswer: (sure: boolean) => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
@@ -95,7 +149,7 @@ export function Ask({ title, children, yes, no = "Keep it", eager, onAnswer }: {
       <form method="dialog">
         <h2 id="question">{title}</h2>
         {children}
-        <div class={eager ? "buttons eager" : "buttons"}>
+        <div class={eager ? "buttons end eager" : "buttons end"}>
           {eager && <button value="yes">{yes}</button>}<button class="plain" value="no">{no}</button>{!eager && <button class="danger" value="yes">{yes}</button>}
         </div>
       </form>

@@ -8,7 +8,9 @@ import { over } from "./words";
 const previewSeconds = 5, steps = 20;
 export interface Made { items: number; files: ResultFile[] }
 
-export function useLivePicture(p: Problem): { made: Made | null; wrong: string; busy: boolean; fetchPartial: () => void } {
+export interface LivePicture { made: Made | null; wrong: string; busy: boolean; fetchPartial: () => void }
+
+export function useLivePicture(p: Problem): LivePicture {
   const [made, setMade] = useState<Made | null>(null);
   const [wrong, setWrong] = useState("");
   const [busy, setBusy] = useState(false);

@@ -1,38 +1,49 @@
 // All problems, found by name, application or state.
 import { list, may, type Problem } from "./api";
-import { Bar, Heading, Missing, State, usePolled } from "./parts";
+import { Bar, Choice, Heading, Missing, State, usePolled } from "./parts";
 import { query, show } from "./route";
 import { Rows, type Column } from "./rows";
-import { count, done, left, plural, time } from "./words";
+import { count, done, left, plural, reasonOf, time } from "./words";
 
 const states = ["running", "planning", "combining", "paused", "stopped", "failed", "finished", "cancelled"];
+// What it says under "time left": of one that is stopped, why.
+const told = (p: Problem): string => (p.state === "running" ? left(p) : p.state === "stopped" || p.state === "failed" ? reasonOf(p) : "–");
+// The shortest first; what has no end yet last.
+const ahead = (p: Problem): number => (p.state === "running" && !p.waits && p.eta_seconds >= 0 ? p.eta_seconds : Infinity);
 const columns: Column<Problem>[] = [
-  { name: "Problem", width: "2fr", order: p => p.name, cell: p => <a href={`#/problems/${p.id}`}>{p.name}</a> },
-  { name: "Application", width: "1.4fr", order: p => p.application, cell: p => p.application, minor: true },
+  { name: "Problem", width: "2fr", order: p => p.name, cell: p => <a href={`#/problems/${p.id}`} title={p.name}>{p.name}</a> },
+  { name: "Application", width: "1.3fr", order: p => p.application, cell: p => p.application },
   { name: "State", width: "7rem", order: p => p.state, cell: p => <State of={p.state} /> },
-  { name: "Done", width: "12rem", order: done, cell: p => <Bar part={done(p)} label={`${p.name} done`} /> },
-  { name: "Hosts", width: "5rem", order: p => p.hosts, cell: p => count(p.hosts), number: true, minor: true },
-  { name: "Time left", width: "1.4fr", cell: p => <span title={left(p)}>{left(p)}</span>, minor: true },
-  { name: "Added", width: "10rem", order: p => p.created_at, cell: p => time(p.created_at), minor: true },
+  { name: "Done", width: "11rem", order: done, cell: p => <Bar part={done(p)} label={`${p.name} done`} /> },
+  { name: "Hosts", width: "4rem", order: p => p.hosts, cell: p => count(p.hosts), number: true },
+  { name: "Time left", width: "1.6fr", order: ahead, cell: p => <span title={told(p)}>{told(p)}</span> },
+  { name: "Added", width: "10rem", order: p => p.created_at, cell: p => time(p.created_at), number: true },
 ];
+const brief = (p: Problem) => (
+  <>
+    <span><a href={`#/problems/${p.id}`}>{p.name}</a><State of={p.state} /></span>
+    <span><Bar part={done(p)} label={`${p.name} done`} /><small>{told(p) === "–" ? p.application : told(p)}</small></span>
+  </>
+);
 
 export function Problems() {
-  const [problems, wrong] = usePolled<Problem[]>(() => list("/v1/admin/problems"), 5, []);
+  const [problems, wrong] = usePolled<Problem[]>(() => list("/v1/admin/problems"), 2, []);
   const text = query("text").toLowerCase(), state = query("state");
   if (!problems) return <><Heading>Problems</Heading><Missing wrong={wrong} /></>;
-  const shown = problems.filter(p => (!state || p.state === state) && (!text || `${p.name} ${p.application}`.toLowerCase().includes(text)));
+  const named = problems.filter(p => !text || `${p.name} ${p.application}`.toLowerCase().includes(text));
+  const shown = named.filter(p => !state || p.state === state);
+  const found = (each: string) => named.filter(p => p.state === each).length;
+  const facets: [string, string][] = [["", `any ${count(named.length)}`], ...states.filter(each => found(each) > 0 || each === state).map((each): [string, string] => [each, `${each} ${count(found(each))}`])];
   return (
     <>
-      <div class="head"><Heading>Problems</Heading>{may("operator") && <a class="button" href="#/add">Add a problem</a>}</div>
+      <div class="pagehead"><Heading>Problems</Heading>{may("operator") && <div class="buttons"><a class="button" href="#/add">Add a problem</a></div>}</div>
       <form class="filter" onSubmit={event => event.preventDefault()}>
-        <label>Name or application <input type="search" value={query("text")} onInput={event => show({ text: event.currentTarget.value })} /></label>
-        <label>State <select value={state} onChange={event => show({ state: event.currentTarget.value })}>
-          <option value="">any</option>{states.map(each => <option key={each} value={each}>{each}</option>)}
-        </select></label>
+        <input type="search" aria-label="Name or application" placeholder="Name or application" value={query("text")} onInput={event => show({ text: event.currentTarget.value })} />
+        <Choice label="State" of={facets} now={state} onChoose={value => show({ state: value })} />
         <span class="calm" role="status">{plural(shown.length, "problem")} of {count(problems.length)}</span>
       </form>
       {shown.length === 0 ? <p class="calm">{problems.length === 0 ? "No problems yet." : "No problem matches."}</p>
-        : <Rows label="Problems" columns={columns} rows={shown} id={p => p.id} first="-Added" />}
+        : <Rows label="Problems" columns={columns} rows={shown} id={p => p.id} brief={brief} first="-Added" />}
     </>
   );
 }

@@ -2,6 +2,7 @@
 // stands in the address.
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { phone } from "./parts";
 import { query, show } from "./route";
 
 export interface Column<T> {
@@ -9,18 +10,19 @@ export interface Column<T> {
   width: string;  // of a grid: "2fr", "5rem"
   cell: (row: T) => ComponentChildren;
   order?: (row: T) => number | string;  // absent: the table is not sorted by it here
+  sorted?: boolean;  // by the one who has the rows
   number?: boolean;
-  minor?: boolean;  // left out where there is little room
   hint?: string;
 }
 
-const rowHeight = 44, margin = 10;
+const margin = 10;
 const compare = (a: number | string, b: number | string): number => typeof a === "number" && typeof b === "number" ? a - b : `${a}`.localeCompare(`${b}`, "en", { numeric: true });
 
-// `sorted`: what is sorted by whoever has the rows, by the column's name ("-Share": the largest first). `onEnd`: the last rows are in view.
-export function Rows<T>({ label, columns, rows, id, first = "", sorted, onEnd }: {
-  label: string; columns: Column<T>[]; rows: T[]; id: (row: T) => number | string; first?: string; sorted?: string[]; onEnd?: () => void;
+// `brief`: a row as a phone shows it, in two lines. `onEnd`: the last rows are in view.
+export function Rows<T>({ label, columns, rows, id, brief, first = "", onEnd }: {
+  label: string; columns: Column<T>[]; rows: T[]; id: (row: T) => number | string; brief: (row: T) => ComponentChildren; first?: string; onEnd?: () => void;
 }) {
+  const small = phone.value, rowHeight = small ? 64 : 38;
   const sort = query("sort", first);
   const down = sort.startsWith("-"), by = columns.find(column => column.name === sort.replace(/^-/, ""));
   const ordered = useMemo(() => {
@@ -43,30 +45,39 @@ export function Rows<T>({ label, columns, rows, id, first = "", sorted, onEnd }:
     if (!body.current) return;
     body.current.style.height = `${ordered.length * rowHeight}px`;
     body.current.style.paddingTop = `${from * rowHeight}px`;
-  }, [from, ordered.length]);
+  }, [from, ordered.length, rowHeight]);
   useEffect(() => { if (onEnd && from + shown.length >= ordered.length - 50) onEnd(); }, [from, ordered.length]);
   useEffect(() => { if (place.current) place.current.scrollTop = 0; }, [sort]);
-  const can = (column: Column<T>) => column.order !== undefined || sorted?.includes(column.name);
-  const turn = (column: Column<T>) => show({ sort: column === by && !down ? `-${column.name}` : column === by && down && !first ? "" : column.number && column !== by ? `-${column.name}` : column.name });
-  const kind = (column: Column<T>) => [column.number ? "n" : "", column.minor ? "minor" : ""].filter(Boolean).join(" ") || undefined;
+  const can = (column: Column<T>) => column.order !== undefined || column.sorted === true;
+  // First the way that tells most, then the other one.
+  const turn = (column: Column<T>) => show({ sort: column === by ? (down ? column.name : `-${column.name}`) : column.number ? `-${column.name}` : column.name });
+  const kind = (column: Column<T>) => (column.number ? "n" : undefined);
+  const orders = columns.filter(can).flatMap(column => [column.name, `-${column.name}`]);
   return (
-    <div ref={whole} class="virtual" role="table" aria-label={label} aria-rowcount={ordered.length + 1}>
+    <>
+    {small && (
+      <label class="sort">Sort by <select value={sort} onChange={event => show({ sort: event.currentTarget.value })}>
+        {!first && <option value="">as they came</option>}{orders.map(each => <option key={each} value={each}>{each.startsWith("-") ? `${each.slice(1)}, descending` : each}</option>)}
+      </select></label>
+    )}
+    <div ref={whole} class={small ? "virtual small" : "virtual"} role="table" aria-label={label} aria-rowcount={ordered.length + 1}>
       <div ref={place} class="window" role="presentation" onScroll={event => setTop(event.currentTarget.scrollTop)}>
-        <div role="rowgroup" class="headings-group"><div role="row" class="row headings" aria-rowindex={1}>
+        {!small && <div role="rowgroup" class="headings-group"><div role="row" class="row headings" aria-rowindex={1}>
           {columns.map(column => (
             <span role="columnheader" key={column.name} class={kind(column)} title={column.hint} aria-sort={column === by ? (down ? "descending" : "ascending") : undefined}>
               {can(column) ? <button type="button" class="heading" onClick={() => turn(column)}>{column.name}<i aria-hidden="true">{column === by ? (down ? " ↓" : " ↑") : ""}</i></button> : column.name}
             </span>
           ))}
-        </div></div>
+        </div></div>}
         <div ref={body} role="rowgroup" class="rows">
           {shown.map((row, i) => (
             <div role="row" class="row" key={id(row)} aria-rowindex={from + i + 2}>
-              {columns.map(column => <span role="cell" key={column.name} class={kind(column)}>{column.cell(row)}</span>)}
+              {small ? <span role="cell" class="brief">{brief(row)}</span> : columns.map(column => <span role="cell" key={column.name} class={kind(column)}>{column.cell(row)}</span>)}
             </div>
           ))}
         </div>
       </div>
     </div>
+    </>
   );
 }

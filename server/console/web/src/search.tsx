@@ -21,7 +21,8 @@ async function find(text: string): Promise<Hit[]> {
   ];
 }
 
-export function Search() {
+// `onWanted`: the field may be folded away, and is wanted.
+export function Search({ onWanted }: { onWanted: () => void }) {
   const [text, setText] = useState("");
   const [hits, setHits] = useState<Hit[]>();
   const [wrong, setWrong] = useState("");
@@ -32,11 +33,12 @@ export function Search() {
       if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
       if ((event.target as HTMLElement).closest("input, select, textarea, [contenteditable]")) return;
       event.preventDefault();
-      field.current?.focus();
+      onWanted();
+      requestAnimationFrame(() => field.current?.focus());
     };
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
-  }, []);
+  });
   useEffect(() => {
     setHits(undefined);
     setWrong("");
@@ -49,6 +51,7 @@ export function Search() {
     return () => { gone = true; clearTimeout(timer); };
   }, [text]);
   const close = () => { setText(""); field.current?.blur(); };
+  const go = (hit: Hit) => { location.hash = hit.link; close(); };
   const onKey = (event: KeyboardEvent) => {
     if (event.key === "Escape") return close();
     if (!hits?.length) return;
@@ -56,8 +59,7 @@ export function Search() {
       event.preventDefault();
       setChosen((chosen + (event.key === "ArrowDown" ? 1 : hits.length - 1)) % hits.length);
     } else if (event.key === "Enter") {
-      location.hash = hits[chosen].link;
-      close();
+      go(hits[chosen]);
     }
   };
   return (
@@ -71,8 +73,8 @@ export function Search() {
           {wrong && <li class="bad" role="option" aria-selected="false">{wrong}</li>}
           {hits?.length === 0 && <li class="calm" role="option" aria-selected="false">Nothing found.</li>}
           {hits?.map((hit, i) => (
-            <li key={hit.link + hit.text} id={`hit-${i}`} role="option" aria-selected={i === chosen}>
-              <a href={hit.link} tabIndex={-1} onClick={close}><small>{hit.kind}</small> {hit.text} <span class="calm">{hit.note}</span></a>
+            <li key={hit.link + hit.text} id={`hit-${i}`} role="option" aria-selected={i === chosen} onMouseDown={event => { event.preventDefault(); go(hit); }}>
+              <small>{hit.kind}</small> {hit.text} <span class="calm">{hit.note}</span>
             </li>
           ))}
         </ul>

@@ -1,62 +1,73 @@
 // For a large screen that nobody touches: what is computed, the pictures that form, who computes what.
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { ask, type ItemMap, type Problem } from "./api";
 import { Files } from "./files";
 import { ItemMapView } from "./itemmap";
 import { live } from "./live";
 import { Heading, usePolled } from "./parts";
 import { useLivePicture } from "./picture";
-import { count, done, figure, left, percent, plural } from "./words";
+import { count, done, figure, leftOf, percent, plural } from "./words";
 
 const shownMax = 2;
 
 export function Wall() {
   const view = live.value;
-  const [full, setFull] = useState(false);
-  if (!view) return <p aria-busy="true">Waiting for the server …</p>;
+  const [full, setFull] = useState(document.fullscreenElement !== null);
+  useEffect(() => {
+    const changed = () => setFull(document.fullscreenElement !== null);
+    document.addEventListener("fullscreenchange", changed);
+    return () => document.removeEventListener("fullscreenchange", changed);
+  }, []);
+  if (!view) return <><Heading>Wall</Heading><p aria-busy="true">Waiting for the server …</p></>;
   const running = view.problems.filter(p => p.state === "running");
   const shown = running.slice(0, shownMax);
-  const enter = () => { setFull(true); void document.documentElement.requestFullscreen?.().catch(() => undefined); };
+  const enter = () => void document.documentElement.requestFullscreen?.().catch(() => undefined);
   const leave = () => { if (document.fullscreenElement) void document.exitFullscreen(); };
   return (
     <div class={`wall ${full ? "full" : ""}`}>
-      <div class="head">
+      <div class="wall-head">
         <Heading>{view.status.name}</Heading>
-        <p class="facts-line"><b>{count(view.status.hosts_active)}</b> {view.status.hosts_active === 1 ? "host" : "hosts"} <b>{count(view.sample.cores_busy)}</b> busy slots <b>{figure(view.sample.core_hours)}</b> core-hours</p>
-        <span class="buttons wall-controls"><button class="plain small" onClick={enter}>Full screen</button><a class="calm" href="#/" onClick={leave}>Leave the wall</a></span>
+        <p class="facts-line"><span><b>{count(view.status.hosts_active)}</b> {view.status.hosts_active === 1 ? "host" : "hosts"}</span> <span><b>{count(view.sample.cores_busy)}</b> busy slots</span> <span><b>{figure(view.sample.core_hours)}</b> core-hours</span></p>
+        <span class="buttons wall-controls"><button class="plain small" onClick={enter}>Full screen</button><a href="#/" onClick={leave}>Leave the wall</a></span>
       </div>
       {shown.length === 0 && <Idle problems={view.problems} />}
-      <div class={shown.length > 1 ? "scenes two" : "scenes"}>{shown.map(p => <Scene key={p.id} problem={p} />)}</div>
-      {running.length > shown.length && <p class="calm">and {plural(running.length - shown.length, "more problem")}: {running.slice(shownMax, shownMax + 6).map(p => `${p.name} ${percent(done(p))}`).join(", ")}</p>}
+      <div class={shown.length > 1 ? "scenes two" : "scenes"}>{shown.map(p => <Scene key={p.id} problem={p} wide={shown.length === 1} />)}</div>
+      {running.length > shown.length && <p class="facts-line">and {plural(running.length - shown.length, "more problem")}: {running.slice(shownMax, shownMax + 6).map(p => `${p.name} ${percent(done(p))}`).join(", ")}</p>}
     </div>
   );
 }
 
-function Scene({ problem: p }: { problem: Problem }) {
+function Scene({ problem: p, wide }: { problem: Problem; wide: boolean }) {
   const [map] = usePolled<ItemMap>(() => ask(`/v1/admin/problems/${p.id}/map`), 2, [p.id, p.stage]);
   const [whole] = usePolled<Problem>(() => ask(`/v1/admin/problems/${p.id}`), 5, [p.id]);
   const { made } = useLivePicture(p);
   const names = new Map((whole?.shares ?? []).map(share => [share.host, share.name]));
   const pictures = (made?.files ?? []).filter(file => file.media_type.startsWith("image/")).slice(0, 1);
   return (
-    <section class="scene" aria-label={p.name}>
-      <div class="head"><h2>{p.name}</h2><span class="big">{percent(done(p))}</span></div>
-      <progress class="whole" max={1} value={done(p)} aria-label={`${p.name} done`} />
-      <p class="calm">{plural(p.hosts, "host")} at work, time left: {left(p)}</p>
-      {pictures.length > 0 && <Files files={pictures} bare />}
-      {map && map.items > 0 && <ItemMapView map={map} names={names} />}
+    <section class={wide ? "scene wide" : "scene"} aria-label={p.name}>
+      <div class="told">
+        <h2>{p.name}</h2>
+        <p class="big">{percent(done(p))}</p>
+        <progress class="whole" max={1} value={done(p)} aria-label={`${p.name} done`} />
+        <p>{p.waits || `${leftOf(p)}, ${plural(p.hosts, "host")} at work`}</p>
+        {pictures.length > 0 && map && map.items > 0 && <ItemMapView map={map} names={names} tall={wide ? 260 : 120} />}
+      </div>
+      <div class="seen">
+        {pictures.length > 0 ? <Files files={pictures} bare /> : map && map.items > 0 && <ItemMapView map={map} names={names} tall={420} />}
+      </div>
     </section>
   );
 }
 
-// Nothing runs: what was made last.
+// Nothing runs: what was made last, which drifts slowly.
 function Idle({ problems }: { problems: Problem[] }) {
-  const last = [...problems].filter(p => p.state === "finished").sort((a, b) => b.finished_at - a.finished_at)[0];
-  const [whole] = usePolled<Problem | null>(() => (last ? ask<Problem>(`/v1/admin/problems/${last.id}`) : Promise.resolve(null)), 0, [last?.id]);
+  const last = [...problems].filter(p => p.state === "finished").sort((a, b) => b.finished_at - a.finished_at).slice(0, 5);
+  const [wholes] = usePolled<Problem[]>(() => Promise.all(last.map(p => ask<Problem>(`/v1/admin/problems/${p.id}`))), 0, [last.map(p => p.id).join()]);
+  const pictured = (wholes ?? []).map(p => ({ p, files: p.results.filter(file => file.media_type.startsWith("image/")).slice(0, 1) })).find(each => each.files.length > 0);
   return (
     <section class="scene idle">
-      <p>Nothing is running right now.</p>
-      {last && <><h2>Last finished: {last.name}</h2>{whole && <Files files={whole.results.filter(file => file.media_type.startsWith("image/")).slice(0, 1)} bare />}</>}
+      <p class="big">Nothing is running right now.</p>
+      {pictured ? <><div class="seen drift"><Files files={pictured.files} bare /></div><p>Last picture: {pictured.p.name}</p></> : last.length > 0 && <p>Last finished: {last[0].name}</p>}
     </section>
   );
 }

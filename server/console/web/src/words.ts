@@ -5,10 +5,12 @@ export const count = (n: number): string => whole.format(Math.round(n));
 export const figure = (n: number): string => Math.abs(n) >= 1000 ? whole.format(Math.round(n)) : short.format(n);
 export const plural = (n: number, word: string, more = word + "s"): string => `${count(n)} ${n === 1 ? word : more}`;
 export const percent = (part: number): string => `${(100 * Math.min(1, part)).toFixed(part < 1 && part > 0 ? 1 : 0)} %`;
+// As gleaner-admin says it: 812 B, 1.4 KiB, 20.0 MiB.
 export const bytes = (n: number): string => {
-  const units = ["bytes", "kB", "MB", "GB", "TB"];
-  const step = n < 1000 ? 0 : Math.min(4, Math.floor(Math.log10(n) / 3));
-  return `${short.format(n / 1000 ** step)} ${units[step]}`;
+  const units = ["KiB", "MiB", "GiB", "TiB"];
+  let unit = 0, value = n / 1024;
+  for (; value >= 1023.95 && unit + 1 < units.length; ++unit) value /= 1024;
+  return n < 1024 ? `${Math.round(n)} B` : `${value.toFixed(1)} ${units[unit]}`;
 };
 export const duration = (seconds: number): string => {
   if (seconds < 0) return "not known yet";
@@ -18,9 +20,20 @@ export const duration = (seconds: number): string => {
   if (s < 172800) return `${Math.floor(s / 3600)} h ${Math.floor(s / 60) % 60} min`;
   return `${Math.floor(s / 86400)} d ${Math.floor(s / 3600) % 24} h`;
 };
+// So many microseconds ago, to one unit.
+export const ago = (microseconds: number): string => {
+  const s = Math.max(0, Math.round(microseconds / 1e6));
+  return `${s < 120 ? `${s} s` : s < 7200 ? `${Math.floor(s / 60)} min` : s < 172800 ? `${Math.floor(s / 3600)} h` : `${Math.floor(s / 86400)} days`} ago`;
+};
+// "12 to 26 min", with the unit once where both have it.
+export const span = (low: number, high: number): string => {
+  const [a, b] = [duration(low), duration(high)];
+  const unit = /^[^ ]+ ([a-z]+)$/;
+  return a === b ? a : unit.exec(a) && unit.exec(a)![1] === unit.exec(b)?.[1] ? `${a.split(" ")[0]} to ${b}` : `${a} to ${b}`;
+};
 // An estimate and how far off it may be.
 export const interval = (middle: number, low: number, high: number): string =>
-  duration(low) === duration(high) ? duration(middle) : `about ${duration(middle)} (${duration(low)} to ${duration(high)})`;
+  duration(low) === duration(high) ? duration(middle) : `about ${duration(middle)} (${span(low, high)})`;
 // Microseconds since 1970.
 export const time = (at: number): string =>
   at ? new Date(at / 1000).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" }) : "–";
@@ -33,7 +46,15 @@ export const left = (p: { state: string; eta_seconds: number; eta_low_seconds?: 
   if (p.waits) return p.waits;
   const low = p.eta_low_seconds ?? -1;
   const high = p.eta_high_seconds ?? -1;
-  return p.eta_seconds > 0 && low >= 0 && duration(low) !== duration(high) ? `${duration(low)} to ${duration(high)}` : duration(p.eta_seconds);
+  return p.eta_seconds > 0 && low >= 0 ? span(low, high) : duration(p.eta_seconds);
 };
 export const over = (state: string): boolean => ["finished", "cancelled", "failed"].includes(state);
 export const lastLine = (text: string): string => text.trim().split("\n").pop() ?? "";
+// Why a problem is stopped or failed, in a line, without what its page offers as buttons. Of what a program said, which may be many lines,
+// the first and the last.
+export const reasonOf = (p: { message: string }): string => {
+  const lines = p.message.replace(/^stopped: /, "").replace(/\. (Mend|Fix) the application[^]*$/, ".").trim().split("\n").filter(line => line.trim());
+  return lines.length > 1 ? `${lines[0]} … ${lines[lines.length - 1].trim()}` : lines[0] ?? "";
+};
+// Of one that runs.
+export const leftOf = (p: Parameters<typeof left>[0]): string => (p.eta_seconds < 0 ? "time left not known yet" : `${left(p)} left`);
