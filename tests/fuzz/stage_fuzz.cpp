@@ -63,7 +63,7 @@ class Hosts {
     requester.performance = std::max(0.0, number());
     requester.proposed_items = std::max(0.0, number());
     requester.unit = UnitId{next_unit_};
-    const Grant grant = stage_.request(requester, now_, changes_);
+    const Grant grant = stage_.apply(RequestEvent{requester}, now_, changes_);
     if (!grant.unit) return CHECK_TRUE(grant.retry_after > 0 && !grant.reason.empty());
     const Unit* given = stage_.unit(*grant.unit);
     CHECK_TRUE(given != nullptr && given->host == requester.host && !given->range.empty());
@@ -80,7 +80,7 @@ class Hosts {
     report.running_seconds = number();
     report.item_seconds = number();
     report.item_share = number();
-    (void)stage_.report(host(), report, now_, changes_);
+    (void)stage_.apply(ReportEvent{host(), report}, now_, changes_);
   }
 
   void commit() {
@@ -90,7 +90,8 @@ class Hosts {
     if (const Unit* held = stage_.unit(id); held != nullptr && dice_.below(2) == 0)
       what = {held->committed, held->committed + 1 + dice_.below(8)};
     const RangeSet before = stage_.ledger().accepted();
-    const CommitOutcome outcome = stage_.commit(from, id, what, dice_.below(2) == 0, now_, changes_);
+    const CommitOutcome outcome =
+        stage_.apply(CommitEvent{from, id, what, dice_.below(2) == 0}, now_, changes_);
     if (!outcome.refusal.empty() || !outcome.known_unit) {
       CHECK_TRUE(outcome.accepted.empty() && stage_.ledger().accepted().ranges() == before.ranges());
       return;
@@ -109,21 +110,22 @@ class Hosts {
       case 4:
         return commit();
       case 5:
-        return stage_.give_back(host(), unit(), static_cast<Stage::GiveBack>(dice_.below(3)),
-                                dice_.below(items + 4) - 2, "any", now_, changes_);
+        return stage_.apply(GiveBackEvent{host(), unit(), static_cast<GiveBack>(dice_.below(3)),
+                                          dice_.below(items + 4) - 2, "any"},
+                            now_, changes_);
       case 6:
-        return stage_.host_left(host(), "any", now_, changes_);
+        return stage_.apply(HostLeftEvent{host(), "any"}, now_, changes_);
       case 7:
         now_ += std::chrono::seconds{1 << dice_.below(16)};
-        return stage_.tick(now_, changes_);
+        return stage_.apply(TickEvent{}, now_, changes_);
       case 8:
-        return stage_.dispute(inside(), {host(), host()}, now_, changes_);
+        return stage_.apply(DisputeEvent{inside(), {host(), host()}}, now_, changes_);
       case 9:
-        return stage_.resolve(inside(), dice_.below(2) == 0, now_, changes_);
+        return stage_.apply(ResolveEvent{inside(), dice_.below(2) == 0}, now_, changes_);
       case 10:
-        return stage_.reject(inside(), "any", now_, changes_);
+        return stage_.apply(RejectEvent{inside(), "any"}, now_, changes_);
       default:
-        (void)stage_.save(host(), unit(), dice_.below(items + 4) - 2, number());
+        (void)stage_.apply(SaveEvent{host(), unit(), dice_.below(items + 4) - 2, number()}, now_);
     }
   }
 

@@ -28,11 +28,12 @@ void GridLoop::at_server(const Message& message) {
     if (!commit(host, part)) reply.refused.push_back(part.unit);
   if (asks) give_back_unknown(message);
   for (const auto& [problem, report] : message.reports) {
-    reply.orders.push_back(problems_[problem].recorded->report(host, report, stamp(), scratch_.changes));
+    reply.orders.push_back(
+        problems_[problem].recorded->apply(policy::ReportEvent{host, report}, stamp(), scratch_.changes));
     note_changes();
   }
   for (const auto& [problem, unit, item, share] : message.saved)
-    problems_[problem].recorded->save(host, unit, item, share, stamp());
+    problems_[problem].recorded->apply(policy::SaveEvent{host, unit, item, share}, stamp());
   if (message.failure) take_failure(host, *message.failure);
   tick();
   if (asks) request(message, reply);
@@ -89,8 +90,9 @@ void GridLoop::give_back_unknown(const Message& message) {
                       std::any_of(message.commits.begin(), message.commits.end(),
                                   [&](const Commit& one) { return one.unit == held.unit; });
     if (told) return false;
-    stage.give_back(host_id(message.host), held.unit, policy::Stage::GiveBack::returned, 0,
-                    "the host does not hold it (a reply or its state was lost)", stamp(), scratch_.changes);
+    stage.apply(policy::GiveBackEvent{host_id(message.host), held.unit, policy::GiveBack::returned, 0,
+                                      "the host does not hold it (a reply or its state was lost)"},
+                stamp(), scratch_.changes);
     note_changes();
     return true;
   });
@@ -198,8 +200,8 @@ void GridLoop::add_problem(std::size_t problem) {
 // False: it is not taken.
 bool GridLoop::commit(HostId host, const Commit& commit) {
   SimulatedProblem& problem = problems_[commit.problem];
-  const auto outcome =
-      problem.recorded->commit(host, commit.unit, commit.range, commit.last, stamp(), scratch_.changes);
+  const auto outcome = problem.recorded->apply(
+      policy::CommitEvent{host, commit.unit, commit.range, commit.last}, stamp(), scratch_.changes);
   note_changes();
   for (const Range range : outcome.accepted) {
     accepted_work_ += jobs_[commit.problem].costs.of(range);
@@ -266,7 +268,8 @@ void GridLoop::tick() {
   if (now_ < server_.ticks_at) return;
   server_.ticks_at = now_ + 1;
   for (SimulatedProblem& problem : problems_)
-    if (problem.recorded != nullptr && !problem.over) problem.recorded->tick(stamp(), scratch_.changes);
+    if (problem.recorded != nullptr && !problem.over)
+      problem.recorded->apply(policy::TickEvent{}, stamp(), scratch_.changes);
   note_changes();
   project_.dispatch().tick(stamp());
 }

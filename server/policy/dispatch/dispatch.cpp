@@ -92,7 +92,7 @@ RecordedStage& Dispatch::begin_stage(ProblemId id, const StageSetup& setup, Time
   const Deciding deciding(deciding_);
   RecordedStage& stage = make_stage(id, setup, now, std::move(log));
   compete(id, problems_.at(id), now);
-  if (const auto hosts = waiting(now); !hosts.empty()) stage.expect(hosts, now);
+  if (const auto hosts = waiting(now); !hosts.empty()) stage.apply(ExpectEvent{hosts}, now);
   return stage;
 }
 
@@ -102,8 +102,8 @@ RecordedStage& Dispatch::restore_stage(ProblemId id, const StageSetup& setup, co
     log_(log::stage(id, setup, &stored, now));
   const Deciding deciding(deciding_);
   RecordedStage& stage = make_stage(id, setup, now, std::move(log));
-  for (const Range range : stored.leased) stage.bring(range, 0, now);
-  stage.restore(stored.accepted, stored.units, stored.hosts, stored.set_aside, stored.undecided, now);
+  for (const Range range : stored.leased) stage.apply(BringEvent{range, 0}, now);
+  stage.apply(stored, now);
   for (const Unit* unit : stage.view().open_units()) shares_.took(id, *unit, false, now);
   Problem& problem = problems_.at(id);
   if (problem.terms.running) shares_.enter(id, problem.terms.share, now, shares_.service(id, now));

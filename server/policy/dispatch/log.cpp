@@ -4,7 +4,7 @@
 
 #include "server/policy/dispatch/log_fields.h"
 #include "server/policy/journal/lines.h"
-#include "server/policy/journal/player.h"
+#include "server/policy/journal/play.h"
 
 namespace gleaner::policy::log {
 namespace {

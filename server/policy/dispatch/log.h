@@ -16,7 +16,7 @@
 
 #include "server/policy/dispatch/mapping_group.h"
 #include "server/policy/dispatch/terms.h"
-#include "server/policy/journal/events.h"
+#include "server/policy/journal/entry.h"
 
 namespace gleaner::policy::log {
 

@@ -152,7 +152,7 @@ bool Dispatch::ask(Attempt& attempt, const SlotDemand& slot, ProblemId id, UnitI
     if (!planned->range.empty()) requester.planned_reason = group(problem.terms.strategy).queues().reason();
   }
   auto& [changed_problem, changes] = attempt.served.changes.emplace_back(id, Changes{});
-  const Grant grant = problem.stage->request(requester, attempt.now, changes);
+  const Grant grant = problem.stage->apply(RequestEvent{requester}, attempt.now, changes);
   if (!grant.unit) {
     attempt.nothing(grant.retry_after, grant.reason);
     return false;

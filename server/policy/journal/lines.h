@@ -18,7 +18,7 @@
 #include <string>
 #include <string_view>
 
-#include "server/policy/journal/events.h"
+#include "server/policy/journal/entry.h"
 #include "shared/json/value.h"
 
 namespace gleaner::policy {

@@ -6,7 +6,7 @@
 
 #include <limits>
 
-#include "server/policy/journal/events.h"
+#include "server/policy/journal/entry.h"
 #include "shared/protocol/json_reader.h"
 #include "shared/protocol/json_writer.h"
 
@@ -255,14 +255,12 @@ void visit(Archive& archive, protocol::codec::Of<Archive, GiveBackEvent>& event)
   const LogFields log(archive);
   log("host", event.host);
   log("unit", event.unit);
-  bool failed = event.why != Stage::GiveBack::returned;
-  bool set_aside = event.why == Stage::GiveBack::set_aside;
+  bool failed = event.why != GiveBack::returned;
+  bool set_aside = event.why == GiveBack::set_aside;
   log("failed", failed);
   log.added("set_aside", set_aside);
   if constexpr (!Archive::writes)
-    event.why = set_aside ? Stage::GiveBack::set_aside
-                : failed  ? Stage::GiveBack::failed
-                          : Stage::GiveBack::returned;
+    event.why = set_aside ? GiveBack::set_aside : failed ? GiveBack::failed : GiveBack::returned;
   log("item", event.item);
   log("reason", event.reason);
 }
@@ -279,8 +277,12 @@ void visit(Archive& archive, protocol::codec::Of<Archive, DisputeEvent>& event) 
   const LogFields log(archive);
   log("range", event.range);
   log("hosts", event.hosts);
-  log.maybe("barred", event.barred);
-  log.added("strangers_until", event.strangers_until);
+  std::optional<std::vector<HostId>> barred;
+  if (!event.unasked.hosts.empty()) barred = event.unasked.hosts;
+  log.maybe("barred", barred);
+  if constexpr (!Archive::writes)
+    if (barred) event.unasked.hosts = std::move(*barred);
+  log.added("strangers_until", event.unasked.strangers_until);
 }
 
 template <typename Archive>

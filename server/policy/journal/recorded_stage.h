@@ -1,15 +1,15 @@
 // A stage whose every event is written down with what was decided. Without a sink, or with one that is full,
-// it costs nothing. Use it like the stage it holds; everything that changes nothing is asked of view(). Not
-// thread-safe.
+// it costs nothing. Tell it events like the stage it holds; everything that changes nothing is asked of
+// view(). Not thread-safe.
 #pragma once
 
 #include <concepts>
 #include <functional>
 #include <string>
+#include <type_traits>
 #include <utility>
-#include <vector>
 
-#include "server/policy/journal/events.h"
+#include "server/policy/journal/play.h"
 
 namespace gleaner::policy {
 
@@ -46,49 +46,48 @@ class RecordedStage {
 
   explicit RecordedStage(const StageSetup& setup, Sink sink = {}, Observer observer = {});
 
-  void restore(const std::vector<Range>& accepted, const std::vector<Unit>& units,
-               const std::vector<HostRecord>& hosts, const std::vector<Range>& set_aside,
-               const std::vector<Range>& undecided, Timestamp now);
-  [[nodiscard]] Grant request(const Requester& requester, Timestamp now, Changes& changes);
-  [[nodiscard]] protocol::UnitOrder report(HostId host, const protocol::UnitReport& report, Timestamp now,
-                                           Changes& changes);
-  [[nodiscard]] protocol::UnitOrder report(HostId host, const RelayReport& report, Timestamp now,
-                                           Changes& changes);
-  [[nodiscard]] CommitOutcome commit(HostId host, UnitId unit, Range range, bool last, Timestamp now,
-                                     Changes& changes);
-  void give_back(HostId host, UnitId unit, Stage::GiveBack why, std::int64_t item, const std::string& reason,
-                 Timestamp now, Changes& changes);
-  void tick(Timestamp now, Changes& changes);
-  void host_left(HostId host, const std::string& reason, Timestamp now, Changes& changes);
-  void dispute(Range range, const std::vector<HostId>& hosts, Timestamp now, Changes& changes,
-               const Unasked& unasked = {});
-  void resolve(Range range, bool decided, Timestamp now, Changes& changes);
-  void reject(Range range, const std::string& reason, Timestamp now, Changes& changes);
+  // What Stage::apply() of that event says.
+  template <typename Event>
+  auto apply(const Event& event, Timestamp now, Changes& changes) {
+    const std::size_t before = changes.decisions.size();
+    const auto noted = [&](const std::string& answer) {
+      if (sink_) record(event, answer, now, changes, before);
+      if (observer_) observer_(changes, now);
+    };
+    if constexpr (std::is_void_v<decltype(stage_.apply(event, now, changes))>) {
+      stage_.apply(event, now, changes);
+      noted({});
+    } else {
+      auto answer = stage_.apply(event, now, changes);
+      noted(sink_ ? text_of(answer) : std::string());
+      return answer;
+    }
+  }
+  template <typename Event>
+  auto apply(const Event& event, Timestamp now) {
+    if constexpr (std::is_void_v<decltype(stage_.apply(event, now))>) {
+      stage_.apply(event, now);
+      if (sink_) record(event, {}, now);
+    } else {
+      auto answer = stage_.apply(event, now);
+      if (sink_) record(event, text_of(answer), now);
+      return answer;
+    }
+  }
+  void apply(const RestoreEvent& event, Timestamp now);
+  // Of a log.
+  StageAnswer play(const StageEvent& event, Timestamp now);
   // Not recorded: nothing is decided on it.
   void count_use(HostId host, Range range, Stage::Use use, Changes& changes) {
     stage_.count_use(host, range, use, changes);
   }
-  void enough(Timestamp now, Changes& changes);
-  void remember(const Unit& unit, Timestamp now);
-  void expect(const std::vector<IdleHost>& hosts, Timestamp now);
-  void admit_relay(HostId host, Timestamp now);
-  void bring(Range range, double seconds, Timestamp now);
-  void take_away(Range range, const std::string& reason, Timestamp now, Changes& changes);
-  bool save(HostId host, UnitId unit, std::int64_t item, double share, Timestamp now);
-  [[nodiscard]] Status set_sizing(const std::string& text, Timestamp now);
-  void set_straggler(Straggler rule, Timestamp now);
-  // Any other event, with its answer in words.
-  StageAnswer play(const StageEvent& event, Timestamp now);
 
   [[nodiscard]] const Stage& view() const { return stage_; }
 
  private:
-  void record(StageEvent event, std::string answer, Timestamp now, const Changes& changes,
-              std::size_t before);
-
-  void observe(const Changes& changes, Timestamp now) const {
-    if (observer_) observer_(changes, now);
-  }
+  // Decisions from `before` on are the event's.
+  void record(const StageEvent& event, std::string answer, Timestamp now, const Changes& changes = {},
+              std::size_t before = 0) const;
 
   Stage stage_;
   Sink sink_;

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "server/policy/journal/lines.h"
-#include "server/policy/journal/player.h"
+#include "server/policy/journal/play.h"
 
 namespace gleaner::policy {
 namespace {

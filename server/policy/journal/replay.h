@@ -6,7 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "server/policy/journal/events.h"
+#include "server/policy/journal/entry.h"
+#include "server/policy/stage/stage.h"
 
 namespace gleaner::policy {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "server/policy/journal/events.h"
+#include "server/policy/journal/entry.h"
 
 namespace gleaner::policy {
 

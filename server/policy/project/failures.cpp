@@ -71,12 +71,13 @@ ProjectChanges Project::apply(const FailedEvent& event, Timestamp now) {
     return ruling.kind == Ruling::Kind::set_aside && ruling.item == item;
   });
   if (aside != changes.rulings.end()) {
-    stage.give_back(event.holder, event.unit, Stage::GiveBack::set_aside, item, aside->reason, now,
-                    changes.of(event.problem));
+    stage.apply(GiveBackEvent{event.holder, event.unit, GiveBack::set_aside, item, aside->reason}, now,
+                changes.of(event.problem));
   } else if (!below) {  // a relay's unit goes on
     const bool untrusted = event.kind == FailureKind::untrusted;
-    stage.give_back(event.holder, event.unit, untrusted ? Stage::GiveBack::returned : Stage::GiveBack::failed,
-                    item, text_of(event), now, changes.of(event.problem));
+    stage.apply(GiveBackEvent{event.holder, event.unit, untrusted ? GiveBack::returned : GiveBack::failed,
+                              item, text_of(event)},
+                now, changes.of(event.problem));
   }
   std::erase_if(changes.rulings, [](const Ruling& ruling) { return ruling.kind == Ruling::Kind::set_aside; });
   const bool stops = std::any_of(changes.rulings.begin(), changes.rulings.end(), [](const Ruling& ruling) {

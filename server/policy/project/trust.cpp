@@ -85,7 +85,8 @@ Unasked Project::unasked(ProblemId problem, const std::vector<HostId>& asked, Ti
 
 void Project::dispute(ProblemId problem, Range range, const std::vector<HostId>& asked, Timestamp now,
                       ProjectChanges& changes) {
-  dispatch_->stage(problem)->dispute(range, asked, now, changes.of(problem), unasked(problem, asked, now));
+  dispatch_->stage(problem)->apply(DisputeEvent{range, asked, unasked(problem, asked, now)}, now,
+                                   changes.of(problem));
 }
 
 void Project::ask_for(ProblemId problem, const std::vector<Audit>& audits, Timestamp now,
@@ -158,15 +159,15 @@ void Project::settle(const ComparedEvent& event, Timestamp now, ProjectChanges& 
       changes.settlement = Settlement::agreed;
       // Of an audit, or of a check that was open when the server stopped.
       if (stage.view().ledger().disputed().overlaps(event.range))
-        stage.resolve(event.range, true, now, changes.of(event.problem));
+        stage.apply(ResolveEvent{event.range, true}, now, changes.of(event.problem));
       break;
     case VerdictKind::decided:
       changes.settlement = Settlement::decided;
-      stage.resolve(event.range, true, now, changes.of(event.problem));
+      stage.apply(ResolveEvent{event.range, true}, now, changes.of(event.problem));
       break;
     case VerdictKind::undecided:
       changes.settlement = Settlement::undecided;
-      stage.resolve(event.range, false, now, changes.of(event.problem));
+      stage.apply(ResolveEvent{event.range, false}, now, changes.of(event.problem));
       break;
   }
   if (auto& audits = problems_.at(event.problem).audits) audits->verified(event.range);
@@ -198,14 +199,14 @@ void Project::distrust(HostId host, ApplicationId application, Timestamp now, Pr
     if (stage == nullptr) continue;
     if (problem.facts.application == application)
       for (const UnitId unit : units_of(stage->view(), host))
-        stage->give_back(host, unit, Stage::GiveBack::returned, 0, "the host's results were found wrong", now,
-                         changes.of(id));
+        stage->apply(GiveBackEvent{host, unit, GiveBack::returned, 0, "the host's results were found wrong"},
+                     now, changes.of(id));
     if (!problem.audits) continue;
     for (const Range range : problem.audits->doubtful(host)) {
       changes.doubted.push_back({id, host, range});
       problem.audits->reopened(range);
       stage->count_use(host, range, Stage::Use::none, changes.of(id));
-      stage->reject(range, "its host was found to deliver wrong results", now, changes.of(id));
+      stage->apply(RejectEvent{range, "its host was found to deliver wrong results"}, now, changes.of(id));
     }
   }
 }

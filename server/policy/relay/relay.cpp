@@ -115,16 +115,6 @@ RelayMessage Relay::say(double performance, Timestamp now) {
   return message;
 }
 
-void Relay::bring(Range range, double seconds, Timestamp now) {
-  if (recorded_ != nullptr) return recorded_->bring(range, seconds, now);
-  plain_->bring(range, seconds);
-}
-
-void Relay::take_away(Range range, const std::string& reason, Timestamp now, Changes& changes) {
-  if (recorded_ != nullptr) return recorded_->take_away(range, reason, now, changes);
-  plain_->take_away(range, reason, now, changes);
-}
-
 void Relay::end(std::size_t place) {
   if (ended_.size() == ended_max) ended_.erase(ended_.begin());
   ended_.push_back(leases_[place]);
@@ -138,8 +128,9 @@ void Relay::obey(const protocol::UnitOrder& order, Timestamp now, Changes& chang
   const bool over = order.action == protocol::UnitAction::cancel;
   const std::int64_t end = over ? found->range.begin : std::max(order.end, found->range.begin);
   if (end < found->range.end) {
-    take_away({end, found->range.end}, order.reason.empty() ? "its parent cut it" : order.reason, now,
-              changes);
+    recorded_->apply(
+        TakeAwayEvent{{end, found->range.end}, order.reason.empty() ? "its parent cut it" : order.reason},
+        now, changes);
     found->range.end = end;
   }
   if (over) this->end(static_cast<std::size_t>(found - leases_.begin()));
@@ -161,7 +152,7 @@ void Relay::told(const RelayReply& reply, Timestamp now, Changes& changes) {
     const RelayGrant& grant = *reply.grant;
     latest_cost_ = stage_->ledger().costs().of(grant.range);
     leases_.push_back({{grant.unit, grant.range, grant.range.end}});
-    bring(grant.range, reply.stage_seconds, now);
+    recorded_->apply(BringEvent{grant.range, reply.stage_seconds}, now);
     accepted(stage_->ledger().accepted().within(grant.range));  // late results of an earlier lease
   }
   if (reply.retry_after > 0) asks_at_ = later(now, reply.retry_after);

@@ -32,9 +32,8 @@ struct RelayLease {
 class Relay {
  public:
   // `stage`, which must outlive it, was set up with nothing here (StageSetup::elsewhere).
-  Relay(Stage& stage, const RelayRules& rules) : stage_(&stage), plain_(&stage), rules_(rules) {}
   Relay(RecordedStage& stage, const RelayRules& rules)
-      : stage_(&stage.view()), recorded_(&stage), rules_(rules) {}
+      : recorded_(&stage), stage_(&stage.view()), rules_(rules) {}
   // After a restart: what it holds, and what was accepted here and may not have been passed up. REQUIRES: the
   // stage was told what the leases bring.
   void restore(std::vector<RelayLease> leases, RangeSet waiting);
@@ -81,12 +80,8 @@ class Relay {
   void drop_complete();
   void end(std::size_t place);
 
-  void bring(Range range, double seconds, Timestamp now);
-  void take_away(Range range, const std::string& reason, Timestamp now, Changes& changes);
-
-  const Stage* stage_;
-  Stage* plain_ = nullptr;             // the same, if nothing is recorded of it
-  RecordedStage* recorded_ = nullptr;  // else this, which holds it
+  RecordedStage* recorded_;
+  const Stage* stage_;  // that it holds
   RelayRules rules_;
   std::vector<Lease> leases_;  // in order of grant
   std::vector<Lease> ended_;   // the latest: late results of them may be welcome

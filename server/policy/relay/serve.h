@@ -4,8 +4,8 @@
 
 #include <vector>
 
+#include "server/policy/journal/recorded_stage.h"
 #include "server/policy/relay/messages.h"
-#include "server/policy/stage/stage.h"
 
 namespace gleaner::policy {
 
@@ -17,7 +17,7 @@ struct RelayServed {
 // `held`: units that the relay has, as the caller remembers; what it asks without naming is free again (an
 // answer was lost), what it is granted is added. `unit`: an unused id. `more_may_come`: this stage is a
 // relay's, too, and more may come from above.
-[[nodiscard]] RelayServed serve_relay(Stage& stage, HostId relay, const RelayMessage& message,
+[[nodiscard]] RelayServed serve_relay(RecordedStage& stage, HostId relay, const RelayMessage& message,
                                       std::vector<UnitId>& held, UnitId unit, bool more_may_come,
                                       Timestamp now, Changes& changes);
 

@@ -75,8 +75,8 @@ std::vector<OpenQuestion> open_questions(const Stage& stage) {
   return questions;
 }
 
-void Stage::dispute(Range range, const std::vector<HostId>& hosts, Timestamp now, Changes& changes,
-                    const Unasked& unasked) {
+void Stage::apply(const DisputeEvent& event, Timestamp now, Changes& changes) {
+  const auto& [range, hosts, unasked] = event;
   StageState& state = *state_;
   std::vector<HostId> settled = hosts;
   settled.insert(settled.end(), unasked.hosts.begin(), unasked.hosts.end());
@@ -95,7 +95,8 @@ void Stage::dispute(Range range, const std::vector<HostId>& hosts, Timestamp now
   tidy(changes);
 }
 
-void Stage::resolve(Range range, bool decided, Timestamp now, Changes& changes) {
+void Stage::apply(const ResolveEvent& event, Timestamp now, Changes& changes) {
+  const auto& [range, decided] = event;
   StageState& state = *state_;
   state.drop_checks(range, now, changes);
   if (decided) {
@@ -109,7 +110,8 @@ void Stage::resolve(Range range, bool decided, Timestamp now, Changes& changes) 
   tidy(changes);
 }
 
-void Stage::reject(Range range, const std::string& reason, Timestamp now, Changes& changes) {
+void Stage::apply(const RejectEvent& event, Timestamp now, Changes& changes) {
+  const auto& [range, reason] = event;
   StageState& state = *state_;
   state.drop_checks(range, now, changes);
   for (const Range part : state.ledger.accepted().within(range))

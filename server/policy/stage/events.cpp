@@ -75,7 +75,8 @@ bool StageState::withholds(Held& held, const EndgameRules& rules, Timestamp now)
   return held.meter.seen_seconds - held.meter.delivered_seconds > patience + numbers::overdue * item;
 }
 
-bool StageState::save(HostId host, UnitId id, std::int64_t item, double share) {
+bool StageState::save(const SaveEvent& event) {
+  const auto& [host, id, item, share] = event;
   const KnownUnit* known = find(id, host);
   if (known == nullptr || known->unit.kind == UnitKind::check) return false;
   const Unit& unit = known->unit;
@@ -165,8 +166,8 @@ CommitOutcome StageState::judge(const KnownUnit* known, UnitId id, Range range) 
   return outcome;
 }
 
-CommitOutcome StageState::commit(HostId host_id, UnitId id, Range range, bool last, Timestamp now,
-                                 Changes& changes) {
+CommitOutcome StageState::commit(const CommitEvent& event, Timestamp now, Changes& changes) {
+  const auto& [host_id, id, range, last] = event;
   refresh(now, changes);
   Held* open = find_open(id, host_id);
   CommitOutcome outcome = judge(open != nullptr ? open : find(id, host_id), id, range);
@@ -235,12 +236,12 @@ CommitOutcome StageState::commit(HostId host_id, UnitId id, Range range, bool la
   return outcome;
 }
 
-void StageState::note_failure(HostId host, std::int64_t item, Stage::GiveBack why, const std::string& reason,
+void StageState::note_failure(HostId host, std::int64_t item, GiveBack why, const std::string& reason,
                               Timestamp now, Changes& changes) {
   if (ledger.accepted().contains(item) || ledger.set_aside().contains(item)) return;
   const Range range{item, item + 1};
   items.forget_saved(range);  // it may be why
-  if (why != Stage::GiveBack::set_aside) return ledger.fail(item, host);
+  if (why != GiveBack::set_aside) return ledger.fail(item, host);
   decide(changes, now, host, {}, "set-aside", range, reason);
   // Set aside before the units that hold it are cut, so that nobody gets it back as free.
   ledger.put_aside(range);

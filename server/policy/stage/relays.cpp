@@ -83,14 +83,14 @@ void StageState::take_away(Range range, const std::string& reason, Timestamp now
   failed = {};
 }
 
-void Stage::bring(Range range, double seconds) {
-  state_->told_seconds = seconds;
-  state_->ledger.bring(range);
+void Stage::apply(const BringEvent& event, Timestamp /*now*/) {
+  state_->told_seconds = event.seconds;
+  state_->ledger.bring(event.range);
   state_->failed = {};
 }
 
-void Stage::take_away(Range range, const std::string& reason, Timestamp now, Changes& changes) {
-  state_->take_away(range, reason, now, changes);
+void Stage::apply(const TakeAwayEvent& event, Timestamp now, Changes& changes) {
+  state_->take_away(event.range, event.reason, now, changes);
   tidy(changes);
 }
 

@@ -5,14 +5,12 @@
 
 namespace gleaner::policy {
 
-void StageState::restore(const std::vector<Range>& accepted, const std::vector<Unit>& stored,
-                         const std::vector<HostRecord>& records, const std::vector<Range>& set_aside,
-                         const std::vector<Range>& undecided, Timestamp now) {
+void StageState::restore(const RestoreEvent& stored, Timestamp now) {
   CHECK_TRUE(units.open().empty() && ledger.accepted().empty());
-  for (const Range range : accepted) ledger.accept(range);
-  for (const Range range : set_aside) ledger.put_aside(range);
-  for (const Range range : undecided) ledger.gave_up(range);
-  for (const HostRecord& record : records) {
+  for (const Range range : stored.accepted) ledger.accept(range);
+  for (const Range range : stored.set_aside) ledger.put_aside(range);
+  for (const Range range : stored.undecided) ledger.gave_up(range);
+  for (const HostRecord& record : stored.hosts) {
     if (record.omitted) omission_done = true;
     if (record.memory.units > sizing_memory.units) sizing_memory = record.memory;
     totals.wasted_cost += record.cost_wasted;
@@ -22,8 +20,8 @@ void StageState::restore(const std::vector<Range>& accepted, const std::vector<U
     clock.restore(record);
   }
   std::vector<const Unit*> sorted;
-  sorted.reserve(stored.size());
-  for (const Unit& unit : stored) sorted.push_back(&unit);
+  sorted.reserve(stored.units.size());
+  for (const Unit& unit : stored.units) sorted.push_back(&unit);
   std::sort(sorted.begin(), sorted.end(), [](const Unit* a, const Unit* b) {
     return a->issued != b->issued ? a->issued < b->issued : a->id < b->id;
   });

@@ -28,63 +28,60 @@ Stage::~Stage() = default;
 Stage::Stage(Stage&&) noexcept = default;
 Stage& Stage::operator=(Stage&&) noexcept = default;
 
-void Stage::restore(const std::vector<Range>& accepted, const std::vector<Unit>& units,
-                    const std::vector<HostRecord>& hosts, const std::vector<Range>& set_aside,
-                    const std::vector<Range>& undecided, Timestamp now) {
-  state_->restore(accepted, units, hosts, set_aside, undecided, now);
+void Stage::apply(const RestoreEvent& event, Timestamp now) {
+  state_->restore(event, now);
 }
 
-void Stage::remember(const Unit& unit) {
+void Stage::apply(const RememberEvent& event, Timestamp /*now*/) {
   StageState& state = *state_;
+  const Unit& unit = event.unit;
   if (unit.state == UnitState::open || state.units.known(unit.id)) return;
   static_cast<void>(state.clock.host(unit.host));
   state.units.remember({unit, 0, unit.committed > unit.range.begin});
 }
 
-Grant Stage::request(const Requester& requester, Timestamp now, Changes& changes) {
-  Grant grant = state_->request(requester, now, changes);
+Grant Stage::apply(const RequestEvent& event, Timestamp now, Changes& changes) {
+  Grant grant = state_->request(event.requester, now, changes);
   tidy(changes);
   return grant;
 }
 
-protocol::UnitOrder Stage::report(HostId host, const protocol::UnitReport& report, Timestamp now,
-                                  Changes& changes) {
-  auto order = state_->report(host, report, now, changes);
+protocol::UnitOrder Stage::apply(const ReportEvent& event, Timestamp now, Changes& changes) {
+  auto order = state_->report(event.host, event.report, now, changes);
   tidy(changes);
   return order;
 }
 
-protocol::UnitOrder Stage::report(HostId host, const RelayReport& report, Timestamp now, Changes& changes) {
-  auto order = state_->report(host, report, now, changes);
+protocol::UnitOrder Stage::apply(const RelayReportEvent& event, Timestamp now, Changes& changes) {
+  auto order = state_->report(event.host, event.report, now, changes);
   tidy(changes);
   return order;
 }
 
-void Stage::admit_relay(HostId host) {
-  state_->clock.host(host).relay = true;
+void Stage::apply(const AdmitRelayEvent& event, Timestamp /*now*/) {
+  state_->clock.host(event.host).relay = true;
 }
 
-void Stage::expect(const std::vector<IdleHost>& hosts) {
-  state_->energy.expect(hosts);
+void Stage::apply(const ExpectEvent& event, Timestamp /*now*/) {
+  state_->energy.expect(event.hosts);
 }
 
-bool Stage::save(HostId host, UnitId unit, std::int64_t item, double share) {
-  return state_->save(host, unit, item, share);
+bool Stage::apply(const SaveEvent& event, Timestamp /*now*/) {
+  return state_->save(event);
 }
 
 CommitOutcome Stage::preview_commit(HostId host, UnitId unit, Range range) const {
   return state_->judge(state_->find(unit, host), unit, range);
 }
 
-CommitOutcome Stage::commit(HostId host, UnitId unit, Range range, bool last, Timestamp now,
-                            Changes& changes) {
-  auto outcome = state_->commit(host, unit, range, last, now, changes);
+CommitOutcome Stage::apply(const CommitEvent& event, Timestamp now, Changes& changes) {
+  auto outcome = state_->commit(event, now, changes);
   tidy(changes);
   return outcome;
 }
 
-void Stage::give_back(HostId host, UnitId unit, GiveBack why, std::int64_t item, const std::string& reason,
-                      Timestamp now, Changes& changes) {
+void Stage::apply(const GiveBackEvent& event, Timestamp now, Changes& changes) {
+  const auto& [host, unit, why, item, reason] = event;
   StageState& state = *state_;
   state.refresh(now, changes);
   Held* held = state.find_open(unit, host);
@@ -100,26 +97,26 @@ void Stage::give_back(HostId host, UnitId unit, GiveBack why, std::int64_t item,
   tidy(changes);
 }
 
-void Stage::host_left(HostId id, const std::string& reason, Timestamp now, Changes& changes) {
+void Stage::apply(const HostLeftEvent& event, Timestamp now, Changes& changes) {
   StageState& state = *state_;
-  const Host* host = state.clock.find(id);
+  const Host* host = state.clock.find(event.host);
   if (host == nullptr) return;
   for (const auto& slot : host->slots) {
     const auto held = slot->units;
-    for (const Held* one : held) state.close(one->unit.id, UnitState::cancelled, reason, now, changes);
+    for (const Held* one : held) state.close(one->unit.id, UnitState::cancelled, event.reason, now, changes);
     state.clock.left(*slot, now);
   }
   tidy(changes);
 }
 
-void Stage::tick(Timestamp now, Changes& changes) {
+void Stage::apply(const TickEvent& /*event*/, Timestamp now, Changes& changes) {
   state_->refresh(now, changes);
   state_->expire(now, changes);
   state_->omit(now, changes);
   tidy(changes);
 }
 
-void Stage::enough(Timestamp now, Changes& changes) {
+void Stage::apply(const EnoughEvent& /*event*/, Timestamp now, Changes& changes) {
   StageState& state = *state_;
   if (state.ledger.ended()) return;
   state.ledger.end();
@@ -129,10 +126,10 @@ void Stage::enough(Timestamp now, Changes& changes) {
   tidy(changes);
 }
 
-Status Stage::set_sizing(const std::string& text) {
-  TRY_ASSIGN(auto made, make_sizing(text));
+Status Stage::apply(const SizingEvent& event, Timestamp /*now*/) {
+  TRY_ASSIGN(auto made, make_sizing(event.strategy));
   state_->sizing = std::move(made);
-  state_->setup.sizing = text;
+  state_->setup.sizing = event.strategy;
   // What a strategy remembers of a host or the stage means nothing to another one.
   state_->sizing_memory = {};
   for (const auto& [id, host] : state_->clock.hosts()) {
@@ -145,7 +142,8 @@ Status Stage::set_sizing(const std::string& text) {
   return {};
 }
 
-void Stage::set_straggler(Straggler rule) {
+Status Stage::apply(const StragglerEvent& event, Timestamp /*now*/) {
+  TRY_ASSIGN(const Straggler rule, straggler_from(event.rule));
   StageState& state = *state_;
   state.setup.straggler = rule;
   state.rule = &rule_of(rule);
@@ -154,6 +152,7 @@ void Stage::set_straggler(Straggler rule) {
   state.copies.plan = {};
   state.copies.last = {};
   state.failed = {};
+  return {};
 }
 
 }  // namespace gleaner::policy

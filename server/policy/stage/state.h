@@ -92,13 +92,13 @@ struct StageState {
   // ---- events.cpp
   void refresh(Timestamp now, Changes& changes);  // who fell silent since
   [[nodiscard]] CommitOutcome judge(const KnownUnit* known, UnitId unit, Range range) const;
-  CommitOutcome commit(HostId host, UnitId unit, Range range, bool last, Timestamp now, Changes& changes);
+  CommitOutcome commit(const CommitEvent& event, Timestamp now, Changes& changes);
   protocol::UnitOrder report(HostId host, const protocol::UnitReport& report, Timestamp now,
                              Changes& changes);
   protocol::UnitOrder report(HostId host, const RelayReport& report, Timestamp now, Changes& changes);
-  bool save(HostId host, UnitId unit, std::int64_t item, double share);
-  void note_failure(HostId host, std::int64_t item, Stage::GiveBack why, const std::string& reason,
-                    Timestamp now, Changes& changes);
+  bool save(const SaveEvent& event);
+  void note_failure(HostId host, std::int64_t item, GiveBack why, const std::string& reason, Timestamp now,
+                    Changes& changes);
   void omit(Timestamp now, Changes& changes);
   void expire(Timestamp now, Changes& changes);
 
@@ -115,9 +115,7 @@ struct StageState {
   void check_closed(UnitId unit, bool delivered, HostId host);
 
   // ---- restore.cpp
-  void restore(const std::vector<Range>& accepted, const std::vector<Unit>& stored,
-               const std::vector<HostRecord>& records, const std::vector<Range>& set_aside,
-               const std::vector<Range>& undecided, Timestamp now);
+  void restore(const RestoreEvent& stored, Timestamp now);
   void check_invariants() const;
   void check_changed(const Changes& changes) const;
   void check_unit(const Held& held) const;

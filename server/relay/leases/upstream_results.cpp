@@ -53,7 +53,7 @@ Status remember(Transaction& tx, HostId host, UnitId id, std::string& refusal) {
     return {};
   }
   if (Problem* const problem = at_stage(tx, unit->problem, unit->stage); problem != nullptr)
-    problem->stage->remember(unit->unit, tx.now);
+    problem->stage->apply(policy::RememberEvent{unit->unit}, tx.now);
   return {};
 }
 
@@ -62,8 +62,8 @@ Status count(Transaction& tx, Host& host, Problem& problem, const PreparedCommit
              storage::SegmentRow& row, std::vector<Range>& accepted) {
   const auto& request = prepared.request;
   policy::Changes changes;
-  auto outcome =
-      problem.stage->commit(host.row.id, request.unit, request.range, request.last, tx.now, changes);
+  auto outcome = problem.stage->apply(
+      policy::CommitEvent{host.row.id, request.unit, request.range, request.last}, tx.now, changes);
   if (!outcome.refusal.empty())
     tx.effects.info(fmt::format("items {}-{} of unit {} from host {} are passed on uncounted: {}",
                                 request.range.begin, request.range.end, request.unit.value, host.row.id.value,
@@ -147,7 +147,7 @@ Status unaccept(Transaction& tx, const storage::DeliveryRow& row, const std::str
   for (const auto& piece : accepted) {
     if (piece.segment != row.segment) continue;
     TRY(tx.store.unaccept(row.problem, row.stage, piece.range));
-    problem->stage->reject(piece.range, why, tx.now, changes);
+    problem->stage->apply(policy::RejectEvent{piece.range, why}, tx.now, changes);
   }
   return store_stage(tx, *problem, changes);
 }

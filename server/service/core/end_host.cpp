@@ -13,7 +13,7 @@ Status give_back_all(Transaction& tx, Host& host, const std::string& reason) {
   for (auto& [id, problem] : tx.model.problems) {
     if (!problem.stage) continue;
     policy::Changes changes;
-    problem.stage->host_left(host.row.id, reason, tx.now, changes);
+    problem.stage->apply(policy::HostLeftEvent{host.row.id, reason}, tx.now, changes);
     TRY(store_stage(tx, problem, changes));
   }
   return {};

@@ -22,7 +22,7 @@ bool works_for(const Model& model, const Host& host, ProblemId problem) {
 }  // namespace
 
 void admit_relays(const Model& model, policy::RecordedStage& stage, Timestamp now) {
-  for (const HostId relay : model.index.relays().relays()) stage.admit_relay(relay, now);
+  for (const HostId relay : model.index.relays().relays()) stage.apply(policy::AdmitRelayEvent{relay}, now);
 }
 
 Status restore_stage(const policy::RestoreEvent& stored, const Settings& settings, Timestamp now,
@@ -34,7 +34,7 @@ Status restore_stage(const policy::RestoreEvent& stored, const Settings& setting
                                                            now, std::move(log));
   if (problem.stage_row.enough) {
     policy::Changes changes;
-    problem.stage->enough(now, changes);
+    problem.stage->apply(policy::EnoughEvent{}, now, changes);
   }
   admit_relays(model, *problem.stage, now);
   for (const auto& unit : stored.units) open_unit(model, unit.id, unit.host, row.id);

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "server/policy/journal/events.h"
+#include "server/policy/journal/entry.h"
 #include "server/storage/store.h"
 
 namespace gleaner::service {

@@ -127,7 +127,7 @@ Status change_state(Transaction& tx, ProblemId id, Problems::Action action, Info
 Status set_strategy(Transaction& tx, Problem& problem, const std::string& strategy) {
   problem.row.strategy = strategy;
   if (!problem.stage) return {};
-  TRY(problem.stage->set_sizing(policy::sizing_of(strategy), tx.now));
+  TRY(problem.stage->apply(policy::SizingEvent{policy::sizing_of(strategy)}, tx.now));
   // What the old strategy remembered of the hosts must not come back with a restart.
   for (const policy::HostRecord* record : problem.stage->view().hosts())
     TRY(tx.store.put_host_record(problem.row.id, problem.row.stage, *record));
@@ -157,7 +157,7 @@ Status change_rules(Transaction& tx, ProblemId id, const protocol::ChangeStrateg
   if (!request.strategy.empty()) TRY(set_strategy(tx, *problem, request.strategy));
   if (!request.straggler.empty()) {
     problem->row.straggler = *rule;
-    if (problem->stage) problem->stage->set_straggler(*rule, tx.now);
+    if (problem->stage) TRY(problem->stage->apply(policy::StragglerEvent{name_of(*rule)}, tx.now));
   }
   tx.effects.info(
       fmt::format("problem {} ({}) goes on with strategy {}, straggler rule {}, weight {} and priority {}",

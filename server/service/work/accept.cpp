@@ -70,7 +70,7 @@ Status record_commit(Transaction& tx, Host& host, Problem& problem, const Prepar
   TRY(note_delivery(tx, problem, host.row.id, row.id, outcome.accepted));
   if (prepared.enough && !problem.stage_row.enough) {
     policy::Changes changes;
-    problem.stage->enough(tx.now, changes);
+    problem.stage->apply(policy::EnoughEvent{}, tx.now, changes);
     problem.stage_row.enough = true;
     TRY(tx.store.put_stage(problem.stage_row));
     TRY(store_stage(tx, problem, changes));
@@ -199,8 +199,9 @@ Status end_refused(Transaction& tx, const Host& host, const protocol::CommitRequ
   Problem& problem = tx.model.problems.at(place->second);
   if (!problem.stage) return {};
   policy::Changes changes;
-  problem.stage->give_back(host.row.id, request.unit, policy::Stage::GiveBack::returned, request.range.end,
-                           "a result was refused: " + why, tx.now, changes);
+  problem.stage->apply(policy::GiveBackEvent{host.row.id, request.unit, policy::GiveBack::returned,
+                                             request.range.end, "a result was refused: " + why},
+                       tx.now, changes);
   return store_stage(tx, problem, changes);
 }
 
@@ -215,7 +216,7 @@ Status adopt(Transaction& tx, Problem& problem, const policy::Unit& unit, std::s
   const UnitId next{(unit.id.value / numbers_of_a_restore + 1) * numbers_of_a_restore};
   TRY(tx.store.start_units(next));
   std::erase_if(tx.model.spare_units, [&](UnitId spare) { return spare < next; });
-  problem.stage->remember(unit, tx.now);
+  problem.stage->apply(policy::RememberEvent{unit}, tx.now);
   return {};
 }
 
@@ -255,8 +256,9 @@ Status apply_commit(Transaction& tx, Host& deliverer, const PreparedCommit& prep
     policy::Changes changes;
     // Of a lease it is a part, whose last item says nothing of the lease.
     const auto outcome =
-        problem.stage->commit(prepared.holder.value_or(deliverer.row.id), request.unit, request.range,
-                              request.last && !prepared.holder, tx.now, changes);
+        problem.stage->apply(policy::CommitEvent{prepared.holder.value_or(deliverer.row.id), request.unit,
+                                                 request.range, request.last && !prepared.holder},
+                             tx.now, changes);
     acknowledgement.reason = outcome.refusal;
     if (outcome.refusal.empty()) {
       if (prepared.computed) TRY(touch_host(tx, *host));  // it is there, as far as its relay is believed
@@ -376,7 +378,8 @@ Result<CommitPlace> find_own_place(Transaction& tx, HostId host, protocol::Commi
     return place;
   }
   const Problem& problem = found->second;
-  problem.stage->remember(unit->unit, tx.now);  // a late result of a unit that was given up
+  problem.stage->apply(policy::RememberEvent{unit->unit},
+                       tx.now);  // a late result of a unit that was given up
   settle_place(tx, holder, problem, place);
   return place;
 }

@@ -49,7 +49,7 @@ Status reopen(Transaction& tx, Problem& problem, const RangeSet& items) {
   policy::Changes changes;
   for (const Range range : items.ranges()) {
     tx.model.project->lost(row.id, range);
-    problem.stage->reject(range, lost_reason, tx.now, changes);
+    problem.stage->apply(policy::RejectEvent{range, lost_reason}, tx.now, changes);
   }
   return store_stage(tx, problem, changes);
 }

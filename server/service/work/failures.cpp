@@ -241,8 +241,9 @@ Status upgrade(Transaction& tx, Problem& problem, const Application& version, st
     for (const policy::Unit* unit : problem.stage->view().open_units())
       open.emplace_back(unit->host, unit->id);
     for (const auto& [host, unit] : open)
-      problem.stage->give_back(host, unit, policy::Stage::GiveBack::returned, 0,
-                               "another version of the application takes over", tx.now, changes);
+      problem.stage->apply(policy::GiveBackEvent{host, unit, policy::GiveBack::returned, 0,
+                                                 "another version of the application takes over"},
+                           tx.now, changes);
     TRY(store_stage(tx, problem, changes));
   }
   row.application = version.row.id;

@@ -209,7 +209,7 @@ Status tick_problems(Transaction& tx) {
     if (problem.jobs_in_vain > 0 && tx.now >= problem.job_at) TRY(advance(tx, id));
     if (!problem.stage || problem.row.state != protocol::ProblemState::running) continue;
     policy::Changes changes;
-    problem.stage->tick(tx.now, changes);
+    problem.stage->apply(policy::TickEvent{}, tx.now, changes);
     if (problem.log) tx.effects.add(effect::SettleDecisions{problem.log, true});
     TRY(store_stage(tx, problem, changes));
     if (problem.row.state != protocol::ProblemState::running || !problem.stage || !tx.model.origin->plans())

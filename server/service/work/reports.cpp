@@ -27,10 +27,12 @@ bool is_relay(const Model& model, HostId host) {
 
 protocol::UnitOrder order_for(const Transaction& tx, policy::RecordedStage& stage, HostId host,
                               const protocol::UnitReport& report, policy::Changes& changes) {
-  if (!report.relay || !is_relay(tx.model, host)) return stage.report(host, report, tx.now, changes);
+  if (!report.relay || !is_relay(tx.model, host))
+    return stage.apply(policy::ReportEvent{host, report}, tx.now, changes);
   const auto& relay = *report.relay;
-  return stage.report(
-      host, policy::RelayReport{report.unit, relay.begun, relay.seconds_left, relay.rate, relay.slots},
+  return stage.apply(
+      policy::RelayReportEvent{
+          host, policy::RelayReport{report.unit, relay.begun, relay.seconds_left, relay.rate, relay.slots}},
       tx.now, changes);
 }
 
@@ -61,10 +63,11 @@ Status give_back_unknown(Transaction& tx, Host& host, const protocol::WorkReques
     Problem& problem = tx.model.problems[place->second];
     if (!problem.stage) continue;
     policy::Changes changes;
-    problem.stage->give_back(host.row.id, unit, policy::Stage::GiveBack::returned, 0,
-                             request.trouble ? "its relay gives it back: " + *request.trouble
-                                             : "the host does not hold it (a reply or its state was lost)",
-                             tx.now, changes);
+    problem.stage->apply(
+        policy::GiveBackEvent{host.row.id, unit, policy::GiveBack::returned, 0,
+                              request.trouble ? "its relay gives it back: " + *request.trouble
+                                              : "the host does not hold it (a reply or its state was lost)"},
+        tx.now, changes);
     TRY(store_stage(tx, problem, changes));
   }
   return {};
@@ -111,7 +114,7 @@ void keep_saved(Transaction& tx, const Host& host, std::vector<protocol::SavedIt
                         problem.row.id.value, limits::saved_per_problem_bytes_max >> 20));
       continue;
     }
-    if (problem.stage->save(host.row.id, one.unit, one.item, one.share, tx.now))
+    if (problem.stage->apply(policy::SaveEvent{host.row.id, one.unit, one.item, one.share}, tx.now))
       problem.saved.put(one.item, std::move(one.data));
   }
 }

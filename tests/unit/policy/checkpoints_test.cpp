@@ -24,7 +24,7 @@ struct HalfDone {
     first = bench.take(1);
     bench.wait(500);
     bench.report(first, 0, 500, 1, protocol::RunState::running, 500, 0.5);
-    kept = bench.stage.save(HostId{1}, first.id, 0, 0.5);
+    kept = bench.recorded.apply(SaveEvent{HostId{1}, first.id, 0, 0.5}, bench.now);
     bench.report(first, 0, 500, 0, protocol::RunState::paused, 500, 0.5);
   }
   StageBench bench;
@@ -48,7 +48,7 @@ TEST_CASE("a copy goes on from what was saved, and its first host stands for it"
     if (slot.host == HostId{2}) CHECK(slot.seconds_left == Approx(400).margin(40));
   }
   SECTION("and so does whoever goes on from there") {
-    CHECK(half.bench.stage.save(HostId{2}, copy.id, 0, 0.6));
+    CHECK(half.bench.recorded.apply(SaveEvent{HostId{2}, copy.id, 0, 0.6}, half.bench.now));
     half.bench.report(copy, 0, 100, 0, protocol::RunState::paused, 100, 0.6);
     const Unit next = half.bench.take(3);
     CHECK(next.begun_share == 0.6);
@@ -56,12 +56,13 @@ TEST_CASE("a copy goes on from what was saved, and its first host stands for it"
   }
   SECTION("but who is asked for another opinion begins anew") {
     half.bench.commit(copy, {0, 1}, true);
-    half.bench.stage.dispute({0, 1}, {HostId{1}, HostId{2}}, half.bench.now, half.bench.changes);
+    half.bench.recorded.apply(DisputeEvent{{0, 1}, {HostId{1}, HostId{2}}}, half.bench.now,
+                              half.bench.changes);
     const Unit check = half.bench.take(4);
     CHECK(check.kind == UnitKind::check);
     CHECK(check.begun_share == 0);
     CHECK_FALSE(check.begun_by.valid());
-    CHECK_FALSE(half.bench.stage.save(HostId{4}, check.id, 0, 0.9));
+    CHECK_FALSE(half.bench.recorded.apply(SaveEvent{HostId{4}, check.id, 0, 0.9}, half.bench.now));
   }
   SECTION("after a restart of the server, too") {
     half.bench.restart();
@@ -72,23 +73,25 @@ TEST_CASE("a copy goes on from what was saved, and its first host stands for it"
 
 TEST_CASE("what is of no use is not kept") {
   HalfDone half;
-  Stage& stage = half.bench.stage;
+  const auto save = [&](HostId host, UnitId id, std::int64_t item, double share) {
+    return half.bench.recorded.apply(SaveEvent{host, id, item, share}, half.bench.now);
+  };
   const UnitId unit = half.first.id;
-  CHECK_FALSE(stage.save(HostId{1}, unit, 0, 0.5));  // no more than before
-  CHECK_FALSE(stage.save(HostId{1}, unit, 0, 0.4));
-  CHECK_FALSE(stage.save(HostId{1}, unit, 0, 1.1));
-  CHECK_FALSE(stage.save(HostId{1}, unit, 0, std::nan("")));
-  CHECK_FALSE(stage.save(HostId{2}, unit, 0, 0.9));  // not its unit
-  CHECK_FALSE(stage.save(HostId{1}, UnitId{99}, 0, 0.9));
-  CHECK_FALSE(stage.save(HostId{1}, unit, 1, 0.9));  // not in it
-  CHECK_FALSE(stage.save(HostId{1}, unit, -1, 0.9));
-  CHECK(stage.save(HostId{1}, unit, 0, 0.55));
+  CHECK_FALSE(save(HostId{1}, unit, 0, 0.5));  // no more than before
+  CHECK_FALSE(save(HostId{1}, unit, 0, 0.4));
+  CHECK_FALSE(save(HostId{1}, unit, 0, 1.1));
+  CHECK_FALSE(save(HostId{1}, unit, 0, std::nan("")));
+  CHECK_FALSE(save(HostId{2}, unit, 0, 0.9));  // not its unit
+  CHECK_FALSE(save(HostId{1}, UnitId{99}, 0, 0.9));
+  CHECK_FALSE(save(HostId{1}, unit, 1, 0.9));  // not in it
+  CHECK_FALSE(save(HostId{1}, unit, -1, 0.9));
+  CHECK(save(HostId{1}, unit, 0, 0.55));
 }
 
 TEST_CASE("what made a kernel fail is not given to another one") {
   HalfDone half;
   const Unit copy = half.bench.take(2);
   CHECK(copy.begun_share == 0.5);
-  half.bench.give_back(copy, Stage::GiveBack::failed, 0);
+  half.bench.give_back(copy, GiveBack::failed, 0);
   CHECK(half.bench.take(3).begun_share == 0);
 }

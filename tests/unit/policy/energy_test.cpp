@@ -22,7 +22,8 @@ struct Begin : StageBench {
     performance = 1000;
   }
   void expect_thrifty(double asks_in, double as_fast = 1, double draws = 5) {
-    stage.expect({{HostId{thrifty}, 1, as_fast * performance, draws, now + from_seconds(asks_in)}});
+    recorded.apply(
+        ExpectEvent{{{HostId{thrifty}, 1, as_fast * performance, draws, now + from_seconds(asks_in)}}}, now);
   }
 };
 
@@ -73,7 +74,7 @@ TEST_CASE("who waits for work in the stage counts as well") {
   Begin stage;
   const Unit held = stage.take(9);
   CHECK_FALSE(stage.ask(thrifty).unit);
-  stage.give_back(held, Stage::GiveBack::returned);
+  stage.give_back(held, GiveBack::returned);
   CHECK_FALSE(stage.ask(hungry).unit);
   stage.take(thrifty);
 }

@@ -31,7 +31,7 @@ struct Settled : StageBench {
     first.host = HostId{99};
     first.unit = UnitId{99};
     first.planned = Range{};
-    CHECK_FALSE(stage.request(first, now, changes).unit);
+    CHECK_FALSE(recorded.apply(RequestEvent{first}, now, changes).unit);
     wait(100);
   }
 };
@@ -90,7 +90,7 @@ TEST_CASE("R3: an item that does not fit a slow host waits for a fast one") {
   Settled both(with_long(5, 4000));
   both.performance = 50;
   CHECK(both.take(1).range == Range{5, 6});
-  both.give_back(*both.stage.open_units().front(), Stage::GiveBack::returned);
+  both.give_back(*both.stage.open_units().front(), GiveBack::returned);
   both.performance = 1;
   const Unit slow = both.take(2);  // .35 of the time in which all would end are 100 s
   CHECK(slow.range.begin == 0);

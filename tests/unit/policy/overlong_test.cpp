@@ -65,7 +65,7 @@ TEST_CASE("an item that would end after all the rest is copied by a much faster 
 TEST_CASE("an item that somebody else has delivered is not copied, though its holder is still at it") {
   StageBench bench(setup_with("gleaner", 1000));
   const Unit before = bench.take(3);
-  bench.give_back(before, Stage::GiveBack::returned);
+  bench.give_back(before, GiveBack::returned);
   const Unit slow = bench.take(1);
   REQUIRE(slow.range.begin == 0);
   CHECK(bench.commit(before, {0, 1}).accepted.size() == 1);  // late, and welcome

@@ -13,7 +13,7 @@ Grant ask(StageBench& bench, int host, Range planned) {
   requester.unit = UnitId{bench.next_unit};
   requester.planned = planned;
   requester.planned_reason = "a plan";
-  const Grant grant = bench.stage.request(requester, bench.now, bench.changes);
+  const Grant grant = bench.recorded.apply(RequestEvent{requester}, bench.now, bench.changes);
   if (grant.unit) ++bench.next_unit;
   bench.stage.check_invariants();
   return grant;

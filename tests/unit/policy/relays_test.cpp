@@ -15,7 +15,9 @@ constexpr int relay = 1, other = 2;
 struct Parent : StageBench {
   explicit Parent(std::int64_t items)
       : Parent(StageSetup{items, {}, "rts,mode=paper", Straggler::split, true, {}}) {}
-  explicit Parent(const StageSetup& with) : StageBench(with) { stage.admit_relay(HostId{relay}); }
+  explicit Parent(const StageSetup& with) : StageBench(with) {
+    recorded.apply(AdmitRelayEvent{HostId{relay}}, now);
+  }
   Grant grant(int host, const std::optional<Range>& planned, const std::optional<RelayOffer>& offer) {
     Requester requester;
     requester.host = HostId{host};
@@ -23,7 +25,7 @@ struct Parent : StageBench {
     requester.planned = planned;
     requester.relay = offer;
     requester.unit = UnitId{next_unit++};
-    const Grant granted = stage.request(requester, now, changes);
+    const Grant granted = recorded.apply(RequestEvent{requester}, now, changes);
     stage.check_invariants();
     return granted;
   }
@@ -38,8 +40,8 @@ struct Parent : StageBench {
   using StageBench::take;
   protocol::UnitOrder stands(const Unit& unit, std::int64_t begun, double seconds_left, double rate,
                              int slots) {
-    auto order =
-        stage.report(unit.host, RelayReport{unit.id, begun, seconds_left, rate, slots}, now, changes);
+    auto order = recorded.apply(
+        RelayReportEvent{unit.host, RelayReport{unit.id, begun, seconds_left, rate, slots}}, now, changes);
     stage.check_invariants();
     return order;
   }
@@ -47,7 +49,7 @@ struct Parent : StageBench {
 
 // The stage of a relay, with the relay, under a parent.
 struct Below {
-  explicit Below(std::int64_t items) : bench(setup_for(items)), policy(bench.stage, {}) {}
+  explicit Below(std::int64_t items) : bench(setup_for(items)), policy(bench.recorded, {}) {}
   static StageSetup setup_for(std::int64_t items) {
     StageSetup setup{items, {}, "rts,mode=paper", Straggler::split, true, {}};
     setup.elsewhere = true;
@@ -80,7 +82,7 @@ TEST_CASE("a relay's unit that is given back frees what it has not delivered, an
   Parent bench(100);
   const Unit unit = bench.take(relay, {0, 100});
   REQUIRE(bench.commit(unit, {30, 80}).refusal.empty());
-  bench.give_back(unit, Stage::GiveBack::returned);
+  bench.give_back(unit, GiveBack::returned);
   CHECK(bench.stage.ledger().free().ranges() == std::vector<Range>{{0, 30}, {80, 100}});
   CHECK(bench.commit(unit, {98, 100}).accepted == std::vector<Range>{{98, 100}});
   CHECK(bench.stage.ledger().free().ranges() == std::vector<Range>{{0, 30}, {80, 98}});
@@ -160,7 +162,7 @@ TEST_CASE("a relay asks ahead as often as it runs short, up to its most units, a
     requester.urgent = false;
     requester.planned = range;
     requester.unit = UnitId{bench.next_unit++};
-    return bench.stage.request(requester, bench.now, bench.changes).unit.has_value();
+    return bench.recorded.apply(RequestEvent{requester}, bench.now, bench.changes).unit.has_value();
   };
   for (std::int64_t begin = 0; begin < 1600; begin += 100) CHECK(ahead(relay, {begin, begin + 100}));
   CHECK(!ahead(relay, {1600, 1700}));
@@ -186,13 +188,13 @@ TEST_CASE("a unit that is cut keeps no tail that others have delivered") {
   StageSetup setup{100, {}, "rts,mode=paper", Straggler::split, true, {}};
   setup.elsewhere = true;
   Parent bench(setup);
-  bench.stage.bring({0, 100}, 100);
+  bench.recorded.apply(BringEvent{{0, 100}, 100}, bench.now);
   const Unit late = bench.take(relay, {40, 60});
-  bench.give_back(late, Stage::GiveBack::returned);
+  bench.give_back(late, GiveBack::returned);
   const Unit unit = bench.take(other, {0, 100});
   CHECK(unit.range == Range{0, 100});
   REQUIRE(bench.commit(late, {40, 60}).accepted == std::vector<Range>{{40, 60}});
-  bench.stage.take_away({60, 100}, "a test", bench.now, bench.changes);
+  bench.recorded.apply(TakeAwayEvent{{60, 100}, "a test"}, bench.now, bench.changes);
   bench.stage.check_invariants();
   CHECK(bench.see(unit).range == Range{0, 40});
 }
@@ -202,20 +204,20 @@ TEST_CASE("a relay's stage has what was brought to it, and nothing once it is ta
   setup.elsewhere = true;
   Parent bench(setup);
   CHECK(!bench.ask(other).unit);
-  bench.stage.bring({20, 60}, 100);
+  bench.recorded.apply(BringEvent{{20, 60}, 100}, bench.now);
   CHECK(bench.stage.ledger().free().ranges() == std::vector<Range>{{20, 60}});
   const Unit unit = bench.take(other, {20, 40});
   // Taken away from the middle of what a host has on: it keeps the head.
-  bench.stage.take_away({30, 60}, "a test", bench.now, bench.changes);
+  bench.recorded.apply(TakeAwayEvent{{30, 60}, "a test"}, bench.now, bench.changes);
   bench.stage.check_invariants();
   CHECK(bench.stage.ledger().free().empty());
   CHECK(bench.see(unit).range == Range{20, 30});
   CHECK(bench.see(unit).state == UnitState::open);
   // What it computed beyond is welcome: the parent may lack it.
   CHECK(bench.commit(unit, {20, 33}).accepted == std::vector<Range>{{20, 33}});
-  bench.stage.bring({50, 60}, 100);
+  bench.recorded.apply(BringEvent{{50, 60}, 100}, bench.now);
   const Unit second = bench.take(other, {50, 60});
-  bench.stage.take_away({50, 60}, "a test", bench.now, bench.changes);
+  bench.recorded.apply(TakeAwayEvent{{50, 60}, "a test"}, bench.now, bench.changes);
   bench.stage.check_invariants();
   CHECK(bench.see(second).state == UnitState::cancelled);
   CHECK(bench.stage.ledger().elsewhere().total() == 87);
@@ -227,8 +229,8 @@ TEST_CASE("one message carries what a relay's hosts did, and an answer that is l
   Below below(64);
   std::vector<UnitId> held;
   const auto serve = [&](const RelayMessage& message) {
-    auto served = serve_relay(parent.stage, HostId{relay}, message, held, UnitId{parent.next_unit++}, false,
-                              parent.now, parent.changes);
+    auto served = serve_relay(parent.recorded, HostId{relay}, message, held, UnitId{parent.next_unit++},
+                              false, parent.now, parent.changes);
     parent.stage.check_invariants();
     return served;
   };

@@ -13,7 +13,7 @@ namespace {
 std::vector<std::string> rounds(const std::string& sizing, bool restarts) {
   StageBench bench(5000, "rts,mode=paper");
   for (int host = 1; host <= 3; ++host) (void)bench.finish(bench.take(host));
-  REQUIRE(bench.stage.set_sizing(sizing).ok());
+  REQUIRE(bench.recorded.apply(SizingEvent{sizing}, bench.now).ok());
   bench.setup.sizing = sizing;
   std::vector<std::string> log;
   for (int round = 0; round < 8; ++round) {
@@ -74,7 +74,7 @@ TEST_CASE("another strategy begins with an empty memory") {
   StageBench bench(1000, "fac2,mode=paper");
   (void)bench.take(1);
   CHECK(bench.stage.host(HostId{1})->memory.units == 1);
-  REQUIRE(bench.stage.set_sizing("tss,mode=paper").ok());
+  REQUIRE(bench.recorded.apply(SizingEvent{"tss,mode=paper"}, bench.now).ok());
   CHECK(bench.stage.host(HostId{1})->memory == StageMemory{});
   const Unit second = bench.take(2);
   CHECK(second.range.size() == 125);  // of the 500 that fac2 left: two workers

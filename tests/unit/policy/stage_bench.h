@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "server/policy/stage/stage.h"
+#include "server/policy/journal/recorded_stage.h"
 #include "tests/catch.h"
 
 namespace gleaner::policy {
@@ -14,7 +14,9 @@ class StageBench {
   explicit StageBench(std::int64_t items, const std::string& sizing = "rts,mode=paper",
                       Straggler straggler = Straggler::split)
       : StageBench(StageSetup{items, {}, sizing, straggler, true, {}}) {}
-  explicit StageBench(const StageSetup& with) : setup(with), stage(with) {}
+  explicit StageBench(const StageSetup& with) : setup(with), recorded(with) {}
+  StageBench(const StageBench&) = delete;
+  StageBench& operator=(const StageBench&) = delete;
 
   Grant ask(int host, int slot = 0, bool urgent = true) {
     Requester requester;
@@ -24,7 +26,7 @@ class StageBench {
     requester.performance = performance;
     if (const auto said = watts.find(host); said != watts.end()) requester.watts = said->second;
     requester.unit = UnitId{next_unit};
-    const Grant grant = stage.request(requester, now, changes);
+    const Grant grant = recorded.apply(RequestEvent{requester}, now, changes);
     if (grant.unit) ++next_unit;
     stage.check_invariants();
     return grant;
@@ -37,7 +39,7 @@ class StageBench {
     return *stage.unit(*grant.unit);
   }
   CommitOutcome commit(const Unit& unit, Range range, bool last = false) {
-    auto outcome = stage.commit(unit.host, unit.id, range, last, now, changes);
+    auto outcome = recorded.apply(CommitEvent{unit.host, unit.id, range, last}, now, changes);
     stage.check_invariants();
     return outcome;
   }
@@ -57,17 +59,17 @@ class StageBench {
     report.running_seconds = running_seconds;
     report.item_seconds = item_seconds;
     report.item_share = item_share;
-    auto order = stage.report(unit.host, report, now, changes);
+    auto order = recorded.apply(ReportEvent{unit.host, report}, now, changes);
     stage.check_invariants();
     return order;
   }
-  void give_back(const Unit& unit, Stage::GiveBack why, std::int64_t item = 0) {
-    stage.give_back(unit.host, unit.id, why, item, "a test", now, changes);
+  void give_back(const Unit& unit, GiveBack why, std::int64_t item = 0) {
+    recorded.apply(GiveBackEvent{unit.host, unit.id, why, item, "a test"}, now, changes);
     stage.check_invariants();
   }
   void wait(double seconds) { now += from_seconds(seconds); }
   void tick() {
-    stage.tick(now, changes);
+    recorded.apply(TickEvent{}, now, changes);
     stage.check_invariants();
   }
   // The server stops and starts again from what it stored.
@@ -76,10 +78,11 @@ class StageBench {
     for (const Unit* unit : stage.open_units()) units.push_back(*unit);
     std::vector<HostRecord> records;
     for (const HostRecord* record : stage.hosts()) records.push_back(*record);
-    Stage fresh(setup);
-    fresh.restore(stage.ledger().accepted().ranges(), units, records, stage.ledger().set_aside().ranges(),
-                  stage.ledger().undecided().ranges(), now);
-    stage = std::move(fresh);
+    RecordedStage fresh(setup);
+    fresh.apply(RestoreEvent{stage.ledger().accepted().ranges(), units, records,
+                             stage.ledger().set_aside().ranges(), stage.ledger().undecided().ranges()},
+                now);
+    recorded = std::move(fresh);
     stage.check_invariants();
   }
   [[nodiscard]] std::int64_t decisions(const std::string& kind) const {
@@ -89,7 +92,8 @@ class StageBench {
   [[nodiscard]] const Unit& see(const Unit& unit) const { return *stage.unit(unit.id); }
 
   StageSetup setup;
-  Stage stage;
+  RecordedStage recorded;                // without a log
+  const Stage& stage = recorded.view();  // to be asked
   Changes changes;
   Timestamp now{std::chrono::hours{24 * 365 * 56}};
   std::int64_t next_unit = 1;

@@ -102,7 +102,7 @@ class Chaos {
     if (outcome.overlapping.empty() || random_.chance(0.6)) return;
     const Range doubt = outcome.overlapping[random_.below(outcome.overlapping.size())];
     std::vector<HostId> asked{before.host, HostId{random_.between(1, 6)}};
-    bench_.stage.dispute(doubt, asked, bench_.now, bench_.changes);
+    bench_.recorded.apply(DisputeEvent{doubt, asked}, bench_.now, bench_.changes);
     disputed_.add(doubt);
     bench_.stage.check_invariants();
   }
@@ -112,9 +112,9 @@ class Chaos {
     const auto how = random_.below(4);
     if (how == 0) {
       for (const Range part : bench_.stage.ledger().accepted().within(range)) forget(part);
-      bench_.stage.reject(range, "a test", bench_.now, bench_.changes);
+      bench_.recorded.apply(RejectEvent{range, "a test"}, bench_.now, bench_.changes);
     } else {
-      bench_.stage.resolve(range, how > 1, bench_.now, bench_.changes);
+      bench_.recorded.apply(ResolveEvent{range, how > 1}, bench_.now, bench_.changes);
     }
     bench_.stage.check_invariants();
   }
@@ -164,7 +164,7 @@ class Chaos {
         break;
       case 12:
         if (const Unit* unit = any_unit()) {
-          const auto why = random_.chance(0.6) ? Stage::GiveBack::failed : Stage::GiveBack::returned;
+          const auto why = random_.chance(0.6) ? GiveBack::failed : GiveBack::returned;
           bench_.give_back(Unit(*unit), why, random_.between(-1, bench_.setup.items));
         }
         break;
@@ -177,7 +177,7 @@ class Chaos {
   void rare(int host) {
     switch (random_.below(5)) {
       case 0:
-        bench_.stage.host_left(HostId{host}, "it left", bench_.now, bench_.changes);
+        bench_.recorded.apply(HostLeftEvent{HostId{host}, "it left"}, bench_.now, bench_.changes);
         bench_.stage.check_invariants();
         break;
       case 1:
@@ -189,19 +189,19 @@ class Chaos {
         break;
       case 3: {
         const char* sizings[] = {"wis", "rts", "mis,mode=paper", "static", "gleaner"};
-        REQUIRE(bench_.stage.set_sizing(sizings[random_.below(5)]).ok());
+        REQUIRE(bench_.recorded.apply(SizingEvent{sizings[random_.below(5)]}, bench_.now).ok());
         break;
       }
       case 4:
-        bench_.stage.set_straggler(any_straggler(random_));
+        REQUIRE(bench_.recorded.apply(StragglerEvent{name_of(any_straggler(random_))}, bench_.now).ok());
         break;
     }
   }
 
   // Two fresh hosts finish it: everybody else is silent.
   void end() {
-    bench_.stage.set_straggler(Straggler::split);
-    REQUIRE(bench_.stage.set_sizing("rts").ok());
+    REQUIRE(bench_.recorded.apply(StragglerEvent{name_of(Straggler::split)}, bench_.now).ok());
+    REQUIRE(bench_.recorded.apply(SizingEvent{"rts"}, bench_.now).ok());
     const std::int64_t total = bench_.setup.items;
     int rounds = 0;
     while (!bench_.stage.complete() &&
@@ -213,11 +213,11 @@ class Chaos {
       bench_.tick();
       if (grant.unit) count(bench_.finish(*bench_.stage.unit(*grant.unit)));
       if (!disputed_.empty())
-        bench_.stage.resolve(disputed_.front(), true, bench_.now, bench_.changes),
+        bench_.recorded.apply(ResolveEvent{disputed_.front(), true}, bench_.now, bench_.changes),
             disputed_.remove(disputed_.front());
     }
     for (const Range range : disputed_.ranges())
-      bench_.stage.resolve(range, true, bench_.now, bench_.changes);
+      bench_.recorded.apply(ResolveEvent{range, true}, bench_.now, bench_.changes);
     for (const Range range : bench_.stage.ledger().accepted().ranges()) {
       for (std::int64_t item = range.begin; item < range.end; ++item)
         CHECK(times_accepted_[static_cast<std::size_t>(item)] == 1);

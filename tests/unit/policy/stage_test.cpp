@@ -34,8 +34,8 @@ TEST_CASE("given-back items come first, most recent first") {
   const Unit a = bench.take(1);
   const Unit b = bench.take(2);
   bench.take(3);
-  bench.give_back(a, Stage::GiveBack::returned);
-  bench.give_back(b, Stage::GiveBack::returned);
+  bench.give_back(a, GiveBack::returned);
+  bench.give_back(b, GiveBack::returned);
   CHECK(bench.take(4).range == b.range);
   CHECK(bench.take(5).range == a.range);
   CHECK(bench.take(6).range == Range{3, 4});
@@ -62,14 +62,14 @@ TEST_CASE(
   StageBench bench(10, "static,mode=paper");
   const Unit first = bench.take(1);
   bench.commit(first, {0, 4});
-  bench.give_back(first, Stage::GiveBack::failed, 4);
-  REQUIRE(bench.stage.set_sizing("wis,mode=paper,shrink=none").ok());
+  bench.give_back(first, GiveBack::failed, 4);
+  REQUIRE(bench.recorded.apply(SizingEvent{"wis,mode=paper,shrink=none"}, bench.now).ok());
   for (int host = 2; host < 4; ++host) {
     for (;;) {
       const Unit unit = bench.take(host);
       if (unit.range.contains(4)) {
         CHECK(unit.range == Range{4, 5});  // alone
-        bench.give_back(unit, host == 3 ? Stage::GiveBack::set_aside : Stage::GiveBack::failed, 4);
+        bench.give_back(unit, host == 3 ? GiveBack::set_aside : GiveBack::failed, 4);
         break;
       }
       bench.finish(unit);
@@ -85,8 +85,8 @@ TEST_CASE(
 TEST_CASE("an item is set aside at once where the caller knows that it is to blame") {
   StageBench bench(10, "static,mode=paper");
   const Unit unit = bench.take(1);
-  bench.give_back(unit, Stage::GiveBack::set_aside, 4);
-  REQUIRE(bench.stage.set_sizing("wis,mode=paper,shrink=none").ok());
+  bench.give_back(unit, GiveBack::set_aside, 4);
+  REQUIRE(bench.recorded.apply(SizingEvent{"wis,mode=paper,shrink=none"}, bench.now).ok());
   CHECK(bench.stage.ledger().set_aside().ranges() == std::vector<Range>{{4, 5}});
   while (!bench.stage.ledger().free().empty()) bench.finish(bench.take(1));
   CHECK(bench.stage.counts(bench.now).accepted == 9);
@@ -94,10 +94,10 @@ TEST_CASE("an item is set aside at once where the caller knows that it is to bla
 
 TEST_CASE("a host does not get an item again that failed on it, while others might") {
   StageBench bench(1);
-  bench.give_back(bench.take(1), Stage::GiveBack::failed, 0);
+  bench.give_back(bench.take(1), GiveBack::failed, 0);
   const Unit again = bench.take(1);  // nobody else is there
-  bench.give_back(again, Stage::GiveBack::failed, 0);
-  bench.give_back(bench.take(2), Stage::GiveBack::returned);
+  bench.give_back(again, GiveBack::failed, 0);
+  bench.give_back(bench.take(2), GiveBack::returned);
   CHECK(bench.ask(1).reason == "what is free made a kernel fail on this host");
   CHECK(bench.finish(bench.take(2)).accepted.size() == 1);
   CHECK(bench.stage.complete());
@@ -107,24 +107,24 @@ TEST_CASE("a dispute goes to a third host and holds the stage open until it is d
   StageBench bench(4, "static,mode=paper");
   bench.finish(bench.take(1));
   REQUIRE(bench.stage.complete());
-  bench.stage.dispute({1, 3}, {HostId{1}, HostId{2}}, bench.now, bench.changes);
+  bench.recorded.apply(DisputeEvent{{1, 3}, {HostId{1}, HostId{2}}}, bench.now, bench.changes);
   CHECK_FALSE(bench.stage.complete());
   CHECK_FALSE(bench.ask(1).unit);
   CHECK_FALSE(bench.ask(2).unit);
   const Unit check = bench.take(3);
   CHECK((check.kind == UnitKind::check && check.range == Range{1, 3}));
-  bench.give_back(check, Stage::GiveBack::returned);
+  bench.give_back(check, GiveBack::returned);
   CHECK_FALSE(bench.ask(3).unit);
   const Unit other = bench.take(4);
   CHECK(bench.finish(other).overlapping == std::vector<Range>{{1, 3}});
   CHECK(bench.stage.counts(bench.now).cost_wasted == 0);
-  bench.stage.resolve({1, 3}, true, bench.now, bench.changes);
+  bench.recorded.apply(ResolveEvent{{1, 3}, true}, bench.now, bench.changes);
   CHECK(bench.stage.complete());
-  bench.stage.dispute({0, 1}, {HostId{1}, HostId{2}}, bench.now, bench.changes);
-  bench.stage.resolve({0, 1}, false, bench.now, bench.changes);
+  bench.recorded.apply(DisputeEvent{{0, 1}, {HostId{1}, HostId{2}}}, bench.now, bench.changes);
+  bench.recorded.apply(ResolveEvent{{0, 1}, false}, bench.now, bench.changes);
   bench.stage.check_invariants();
   CHECK(bench.stage.ledger().set_aside().total() == 1);
-  bench.stage.reject({2, 4}, "its host lies", bench.now, bench.changes);
+  bench.recorded.apply(RejectEvent{{2, 4}, "its host lies"}, bench.now, bench.changes);
   bench.stage.check_invariants();
   CHECK(bench.stage.ledger().free().ranges() == std::vector<Range>{{2, 4}});
 }
@@ -132,16 +132,16 @@ TEST_CASE("a dispute goes to a third host and holds the stage open until it is d
 TEST_CASE("what a check had delivered and was decided is not disputed again by a restart") {
   StageBench bench(4, "static,mode=paper");
   bench.finish(bench.take(1));
-  bench.stage.dispute({1, 3}, {HostId{1}}, bench.now, bench.changes);
+  bench.recorded.apply(DisputeEvent{{1, 3}, {HostId{1}}}, bench.now, bench.changes);
   const Unit check = bench.take(3);
   REQUIRE((check.kind == UnitKind::check && check.range == Range{1, 3}));
   CHECK(bench.commit(check, {1, 2}).overlapping == std::vector<Range>{{1, 2}});
-  bench.stage.resolve({1, 2}, true, bench.now, bench.changes);
+  bench.recorded.apply(ResolveEvent{{1, 2}, true}, bench.now, bench.changes);
   bench.restart();
   CHECK(bench.stage.ledger().disputed().ranges() == std::vector<Range>{{2, 3}});
   CHECK(bench.finish(check).overlapping == std::vector<Range>{{2, 3}});
   CHECK_FALSE(bench.stage.complete());
-  bench.stage.resolve({2, 3}, true, bench.now, bench.changes);
+  bench.recorded.apply(ResolveEvent{{2, 3}, true}, bench.now, bench.changes);
   CHECK(bench.stage.complete());
 }
 
@@ -151,13 +151,13 @@ TEST_CASE("a restart loses nothing that was stored, and remembered units may del
   bench.finish(done);
   const Unit open = bench.take(1);
   const Unit given_back = bench.take(2);
-  bench.give_back(given_back, Stage::GiveBack::returned);
+  bench.give_back(given_back, GiveBack::returned);
   const Unit closed = bench.see(given_back);
   bench.restart();
   CHECK(bench.stage.ledger().accepted().total() == 1);
   CHECK(bench.see(open).state == UnitState::open);
   CHECK(bench.commit(given_back, given_back.range).known_unit == false);
-  bench.stage.remember(closed);
+  bench.recorded.apply(RememberEvent{closed}, bench.now);
   CHECK(bench.commit(given_back, given_back.range, true).accepted == std::vector<Range>{given_back.range});
   CHECK(bench.finish(open).accepted.size() == 1);
 }
@@ -165,7 +165,7 @@ TEST_CASE("a restart loses nothing that was stored, and remembered units may del
 TEST_CASE("enough ends everything at once") {
   StageBench bench(100);
   const Unit unit = bench.take(1);
-  bench.stage.enough(bench.now, bench.changes);
+  bench.recorded.apply(EnoughEvent{}, bench.now, bench.changes);
   bench.stage.check_invariants();
   CHECK(bench.stage.complete());
   CHECK(bench.report(unit, 0).action == protocol::UnitAction::cancel);
@@ -176,8 +176,8 @@ TEST_CASE("enough ends everything at once") {
 TEST_CASE("a stage's rules can be switched while it runs") {
   StageBench bench(100);
   bench.take(1);
-  CHECK_FALSE(bench.stage.set_sizing("nonsense").ok());
-  REQUIRE(bench.stage.set_sizing("static,mode=paper").ok());
+  CHECK_FALSE(bench.recorded.apply(SizingEvent{"nonsense"}, bench.now).ok());
+  REQUIRE(bench.recorded.apply(SizingEvent{"static,mode=paper"}, bench.now).ok());
   CHECK(bench.take(2).range.size() == 50);
   CHECK(straggler_from("duplicate-once").value() == Straggler::duplicate_once);
   CHECK_FALSE(straggler_from("hope").ok());

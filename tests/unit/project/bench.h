@@ -43,13 +43,14 @@ struct ProjectBench {
     requester.performance = 1;
     requester.unit = UnitId{++units};
     Changes changes;
-    const Grant grant = stage(problem).request(requester, now, changes);
+    const Grant grant = stage(problem).apply(RequestEvent{requester}, now, changes);
     REQUIRE(grant.unit);
     return *stage(problem).view().unit(*grant.unit);
   }
   ProjectChanges deliver(ProblemId problem, const Unit& unit) {
     Changes changes;
-    const auto outcome = stage(problem).commit(unit.host, unit.id, unit.range, true, now, changes);
+    const auto outcome =
+        stage(problem).apply(CommitEvent{unit.host, unit.id, unit.range, true}, now, changes);
     REQUIRE(outcome.refusal.empty());
     return project.apply(DeliveredEvent{problem, unit.host, outcome.accepted, 7}, now);
   }

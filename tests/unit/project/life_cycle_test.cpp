@@ -12,8 +12,9 @@ TEST_CASE("only failed items are left once all others are accepted and nobody co
   const auto over = [&] { return only_failed_items_left(bench.stage(problem).view()); };
   const auto give_back = [&](const Unit& unit) {
     Changes changes;
-    bench.stage(problem).give_back(unit.host, unit.id, Stage::GiveBack::set_aside, unit.range.begin, "crash",
-                                   bench.now, changes);
+    bench.stage(problem).apply(
+        GiveBackEvent{unit.host, unit.id, GiveBack::set_aside, unit.range.begin, "crash"}, bench.now,
+        changes);
   };
   give_back(bench.take(problem, 1));
   (void)bench.deliver(problem, bench.take(problem, 1));

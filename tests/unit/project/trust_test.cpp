@@ -103,7 +103,7 @@ TEST_CASE("a stage that is read back asks again for the audits that no verdict a
   Changes changes;
   for (int item = 0; item < 4; ++item) {
     const Unit unit = bench.take(problem, 1);
-    (void)bench.stage(problem).commit(HostId{1}, unit.id, unit.range, true, bench.now, changes);
+    (void)bench.stage(problem).apply(CommitEvent{HostId{1}, unit.id, unit.range, true}, bench.now, changes);
   }
   bench.project.begin_stage(problem);
   const AuditedEvent event{problem, {{HostId{1}, {0, 2}, 1}, {HostId{1}, {2, 4}, 2}}, {{1, 3}}};

@@ -324,8 +324,9 @@ TEST_CASE("set-aside items of a problem that goes on are tried again without the
   (void)world.look<bool>([&](Transaction& tx) {  // as if it had failed on two hosts
     Problem& p = tx.model.problems.at(problem);
     policy::Changes changes;
-    p.stage->give_back(host.id, bad.unit, policy::Stage::GiveBack::set_aside, bad.range.begin, "it failed",
-                       tx.now, changes);
+    p.stage->apply(
+        policy::GiveBackEvent{host.id, bad.unit, policy::GiveBack::set_aside, bad.range.begin, "it failed"},
+        tx.now, changes);
     must(store_stage(tx, p, changes));
     return true;
   });

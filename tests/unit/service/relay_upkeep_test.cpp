@@ -225,8 +225,9 @@ TEST_CASE("a problem that went from a relay begins anew with a later lease") {
     for (const policy::Unit* unit : problem.stage->view().open_units()) units.push_back(unit->id);
     policy::Changes changes;
     for (const UnitId unit : units)
-      problem.stage->give_back(tree.relay, unit, policy::Stage::GiveBack::returned, 0, "taken back", tx.now,
-                               changes);
+      problem.stage->apply(
+          policy::GiveBackEvent{tree.relay, unit, policy::GiveBack::returned, 0, "taken back"}, tx.now,
+          changes);
     must(store_stage(tx, problem, changes));
     return !units.empty();
   }));

@@ -130,7 +130,8 @@ struct Simulated {
   }
   void deliver(policy::RecordedStage& stage, const policy::CommitEvent& event, Timestamp at) {
     policy::Changes changes;
-    const auto outcome = stage.commit(event.host, event.unit, event.range, event.last, at, changes);
+    const auto outcome =
+        stage.apply(policy::CommitEvent{event.host, event.unit, event.range, event.last}, at, changes);
     REQUIRE(outcome.refusal.empty());
     const auto index =
         static_cast<std::size_t>(std::ranges::find(live.hosts, event.host) - live.hosts.begin());

@@ -143,20 +143,27 @@ TEST_CASE(
   policy::RecordedStage stage(below, [&](const std::string& line) { lines.push_back(line); });
   const Timestamp now = Timestamp{} + std::chrono::hours{24};
   policy::Changes changes;
-  stage.bring({10, 90}, 1000, now);
-  stage.admit_relay(HostId{1}, now);
+  stage.apply(policy::BringEvent{{10, 90}, 1000}, now);
+  stage.apply(policy::AdmitRelayEvent{HostId{1}}, now);
   policy::Requester requester;
   requester.host = HostId{1};
   requester.performance = 100;
   requester.unit = UnitId{1};
   requester.relay = policy::RelayOffer{2.5, 40};
   requester.planned = Range{10, 60};
-  const policy::Grant grant = stage.request(requester, now, changes);
+  const policy::Grant grant = stage.apply(policy::RequestEvent{requester}, now, changes);
   REQUIRE(grant.unit == UnitId{1});
-  CHECK(stage.report(HostId{1}, policy::RelayReport{UnitId{1}, 40, 20, 2.5, 40}, now, changes).end == 60);
-  CHECK(stage.commit(HostId{1}, UnitId{1}, {30, 35}, false, now, changes).refusal.empty());
-  stage.take_away({55, 90}, "its parent cut it", now, changes);
-  CHECK(stage.report(HostId{1}, policy::RelayReport{UnitId{1}, 40, 20, 2.5, 40}, now, changes).end == 55);
+  CHECK(stage
+            .apply(policy::RelayReportEvent{HostId{1}, policy::RelayReport{UnitId{1}, 40, 20, 2.5, 40}}, now,
+                   changes)
+            .end == 60);
+  CHECK(
+      stage.apply(policy::CommitEvent{HostId{1}, UnitId{1}, {30, 35}, false}, now, changes).refusal.empty());
+  stage.apply(policy::TakeAwayEvent{{55, 90}, "its parent cut it"}, now, changes);
+  CHECK(stage
+            .apply(policy::RelayReportEvent{HostId{1}, policy::RelayReport{UnitId{1}, 40, 20, 2.5, 40}}, now,
+                   changes)
+            .end == 55);
   for (const std::string& line : lines) {
     const bool first = line.find("gleaner_stage_log") != std::string::npos;
     CHECK((first ? policy::setup_line(*policy::read_setup_line(line))
@@ -249,9 +256,9 @@ TEST_CASE(
     bool over = false;
     RecordedStage stage(stage_setup, {[&](const std::string& line) { lines.push_back(line); },
                                       [&](std::size_t bytes) { return !(over = over || bytes > room); }});
-    stage.restore({}, {unit}, {record}, {}, {}, now);
+    stage.apply(RestoreEvent{{}, {unit}, {record}, {}, {}}, now);
     Changes changes;
-    stage.tick(now, changes);
+    stage.apply(TickEvent{}, now, changes);
     CHECK(lines.size() == (room == 100 ? 1 : 3));  // the setup, the restoring, the tick
   }
 }

@@ -54,7 +54,7 @@ RelayNode::RelayNode(const RelayWorld& world, const WorldWork& work, const Place
   for (std::size_t i = place.first_host; i < place.end_host && links_.empty(); ++i)
     if (world.hosts[i].down_byte_seconds > 0 || world.hosts[i].up_byte_seconds > 0)
       links_.resize(place.end_host - place.first_host);
-  for (std::size_t i = 0; i < place.relays; ++i) stage_.admit_relay(host_of(i));
+  for (std::size_t i = 0; i < place.relays; ++i) stage_.apply(policy::AdmitRelayEvent{host_of(i)}, stamp());
   for (std::size_t i = 0; i < children_.size(); ++i) {
     const Child& child = children_.at(i);
     agenda_.set(i, child.lively < 0 ? first_contact() : children_.next_event(child));
@@ -108,7 +108,7 @@ void RelayNode::run_until(double end) {
     now_ = time;
     ++events_;
     if (now_ >= ticks_at_) {  // as a server does once a second
-      stage_.tick(stamp(), changes_);
+      stage_.apply(policy::TickEvent{}, stamp(), changes_);
       ticks_at_ = now_ + 1;
     }
     if (vanish_at_ <= now_) {
@@ -162,16 +162,16 @@ void RelayNode::took(const std::vector<Range>& accepted) {
 void RelayNode::check() {
   if (world_.check_every == 0) return;
   if (++received_ % world_.check_every == 0) {
-    stage_.check_invariants();
+    stage_.view().check_invariants();
   } else {
-    stage_.check_changed(changes_);
+    stage_.view().check_changed(changes_);
   }
 }
 
 void RelayNode::finish(double now) {
   now_ = std::max(now_, now);
-  if (world_.check_every > 0) stage_.check_invariants();
-  const policy::StageCounts counts = stage_.counts(stamp());
+  if (world_.check_every > 0) stage_.view().check_invariants();
+  const policy::StageCounts counts = stage_.view().counts(stamp());
   counts_.splits = counts.splits;
   counts_.copies = counts.copies;
   counts_.recovered = counts.recovered;

@@ -90,7 +90,7 @@ class RelayNode {
 
   [[nodiscard]] bool over() const { return over_at_ < Agenda::never; }
   [[nodiscard]] double over_at() const { return over_at_; }
-  [[nodiscard]] const policy::Stage& stage() const { return stage_; }
+  [[nodiscard]] const policy::Stage& stage() const { return stage_.view(); }
   [[nodiscard]] const RelayLevel& counts() const { return counts_; }
   [[nodiscard]] std::int64_t events() const { return events_; }
   [[nodiscard]] double t95() const { return t95_; }
@@ -149,7 +149,7 @@ class RelayNode {
   const RelayWorld& world_;
   const WorldWork& work_;
   const Place place_;
-  policy::Stage stage_;
+  policy::RecordedStage stage_;  // without a log
   std::optional<policy::Relay> relay_;
   Children children_;
   Agenda agenda_;

@@ -96,7 +96,7 @@ void RelayNode::exchange(std::size_t id) {
   }
   child.busy_until = now_ + world_.request_delay;
   if (child.asks_at <= now_ && !children_.paused(child)) ask(host, child);
-  child.heartbeat_at = now_ + world_.request_delay + stage_.heartbeat_seconds(stamp());
+  child.heartbeat_at = now_ + world_.request_delay + stage_.view().heartbeat_seconds(stamp());
   check();
 }
 
@@ -132,9 +132,11 @@ void RelayNode::commit(HostId host, ChildSlot& slot, std::int64_t end, bool last
 }
 
 void RelayNode::arrive(const Upload& upload) {
-  took(stage_.commit(host_of(upload.child), upload.unit, upload.segment, upload.last, stamp(), changes_)
+  took(stage_
+           .apply(policy::CommitEvent{host_of(upload.child), upload.unit, upload.segment, upload.last},
+                  stamp(), changes_)
            .accepted);
-  if (!relay_ && stage_.complete()) over_at_ = now_;
+  if (!relay_ && stage_.view().complete()) over_at_ = now_;
 }
 
 void RelayNode::report_units(HostId host, Child& child, ChildSlot& slot) {
@@ -156,7 +158,7 @@ void RelayNode::report(HostId host, Child& child, ChildSlot& slot, const ChildUn
     if (world_.problem.progress && report.finished < unit.range.end)
       report.item_share = std::min(1.0, partial / work_.costs.of({report.finished, report.finished + 1}));
   }
-  const protocol::UnitOrder order = stage_.report(host, report, stamp(), changes_);
+  const protocol::UnitOrder order = stage_.apply(policy::ReportEvent{host, report}, stamp(), changes_);
   ++counts_.reports;
   counts_.bytes_up += wire_sizes().report;
   counts_.bytes_down += wire_sizes().order;
@@ -189,7 +191,7 @@ void RelayNode::ask(HostId host, Child& child) {
     asked = true;
     ++counts_.requests;
     counts_.bytes_up += wire_sizes().slot;
-    if (relay_ && urgent && relay_->more_may_come() && stage_.ledger().free().empty()) {
+    if (relay_ && urgent && relay_->more_may_come() && stage_.view().ledger().free().empty()) {
       relay_->missed();
       misses = true;
       wait = std::max(wait, soon);
@@ -216,7 +218,7 @@ bool RelayNode::give_unit(HostId host, Child& child, std::size_t place, double a
   requester.slots = child.slots;
   requester.performance = child.performance;
   requester.unit = UnitId{next_unit_};
-  const policy::Grant grant = stage_.request(requester, stamp(), changes_);
+  const policy::Grant grant = stage_.apply(policy::RequestEvent{requester}, stamp(), changes_);
   if (!grant.unit) {
     wait = std::max(wait, grant.retry_after);
     if (relay_ && requester.urgent) relay_->missed();
@@ -224,7 +226,7 @@ bool RelayNode::give_unit(HostId host, Child& child, std::size_t place, double a
   }
   ++next_unit_;
   note_given(child_of(host));
-  const Range range = stage_.unit(*grant.unit)->range;
+  const Range range = stage_.view().unit(*grant.unit)->range;
   const double bytes = world_.problem.bytes_in * static_cast<double>(range.size());
   ++counts_.grants;
   counts_.bytes_down += wire_sizes().grant + bytes;

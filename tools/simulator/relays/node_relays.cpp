@@ -63,7 +63,7 @@ void RelayNode::serve(ToParent& letter) {
   const bool missed = relay_ && message.ask && !served.reply.grant;
   if (missed) relay_->missed();
   check();
-  if (!relay_ && stage_.complete()) over_at_ = now_;
+  if (!relay_ && stage_.view().complete()) over_at_ = now_;
   if (missed && message.ask->urgent && message.reports.empty() && relay_->more_may_come()) {
     letter.message.commits.clear();
     keep_waiting(letter.child,

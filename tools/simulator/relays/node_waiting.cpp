@@ -29,7 +29,7 @@ class RelayNode::Serving {
   }
 
   void serve() {
-    while (const auto choice = order_.next(!node_.stage_.ledger().free().empty())) {
+    while (const auto choice = order_.next(!node_.stage_.view().ledger().free().empty())) {
       const std::size_t i = choice->child;
       const bool got = node_.place_.relays > 0 ? serve_relay(i) : serve_host(i);
       got ? order_.served(i) : order_.nothing_for(i);
@@ -50,7 +50,7 @@ class RelayNode::Serving {
       Child& child = node_.children_.at(children_[i]);
       const double answer_after = node_.world_.request_delay / 2;
       child.asks_at = child.busy_until = node_.now_ + answer_after;
-      child.heartbeat_at = node_.now_ + answer_after + node_.stage_.heartbeat_seconds(node_.stamp());
+      child.heartbeat_at = node_.now_ + answer_after + node_.stage_.view().heartbeat_seconds(node_.stamp());
       const bool lacks = order_.given(i) < child.slots;
       node_.rest(child, lacks ? std::max(waiting.wait, rests_[i]) : 0, got, answer_after);
       node_.agenda_.set(children_[i], node_.host_next(children_[i]));
@@ -143,7 +143,7 @@ void RelayNode::serve_waiting() {
     Serving serving(*this);
     serving.serve();
     serving.end();
-    if (stage_.ledger().free().empty() && relay_->more_may_come()) break;
+    if (stage_.view().ledger().free().empty() && relay_->more_may_come()) break;
   }
   if (!waiting_.empty()) relay_->missed();
   check();

@@ -1,7 +1,8 @@
 // Plays events into a stage and puts its answers into words. Pure.
 #pragma once
 
-#include "server/policy/journal/events.h"
+#include "server/policy/journal/entry.h"
+#include "server/policy/stage/stage.h"
 
 namespace gleaner::policy {
 
@@ -13,6 +14,7 @@ namespace gleaner::policy {
 [[nodiscard]] std::string text_of(const protocol::UnitOrder& order);
 [[nodiscard]] std::string text_of(const CommitOutcome& outcome);
 [[nodiscard]] std::string text_of(const Decision& decision);
-[[nodiscard]] std::string text_of_save(bool kept);
+[[nodiscard]] std::string text_of(const Status& changed);
+[[nodiscard]] std::string text_of(bool kept);
 
 }  // namespace gleaner::policy
