@@ -204,7 +204,7 @@ TEST_CASE("rules propose and change nothing; what passes is carried out by the s
   one.host = HostId{1};
   one.performance = 1;
   one.unit = UnitId{1};
-  REQUIRE(stage.apply(RequestEvent{one}, start, changes).unit);  // all of it
+  REQUIRE(stage.request(one, start, changes).unit);  // all of it
 
   Requester two = one;
   two.host = HostId{2};
