@@ -12,7 +12,7 @@
 //   copier.h            whether a copy is worth it, for all rules
 //   memory.h            what rules found and did
 //   lifecycle.cpp       a unit's life: opened, cut, closed
-//   events.cpp          reports, commits, failures, leases, omission
+//   reports.cpp         reports, commits, failures, leases, omission
 //   relays.cpp          units of relays, and the stage of a relay
 //   checks.cpp          disputes: third opinions
 //   restore.cpp         from what was stored; invariants

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Dict, List, Literal, Tuple, TypedDict
 
-ProblemState = Literal["planning", "running", "paused", "combining", "finished", "cancelled", "failed"]
+ProblemState = Literal["planning", "running", "paused", "combining", "finished", "cancelled", "failed", "stopped"]
 StatementType = Literal[
     "work-key-certificate",
     "signer-certificate",
@@ -45,6 +45,7 @@ class ServerStatusAlways(TypedDict):
     open_units: int
     work_certificate_expires: int
     warnings: List[str]
+    hosts_on_hold: int
 
 
 class ServerStatus(ServerStatusAlways, total=False):
@@ -96,6 +97,14 @@ class ErrorGroup(TypedDict):
     hosts: int
     first_at: int
     last_at: int
+    by: List[FailingHost]
+
+
+class FailingHost(TypedDict):
+    """failing host"""
+    host: int
+    name: str
+    times: int
 
 
 class LiveView(TypedDict):
@@ -198,6 +207,8 @@ class SettingInfo(TypedDict):
     """setting"""
     name: str
     value: str
+    meaning: str
+    default_value: str
 
 
 class ConsoleLink(TypedDict):
@@ -434,6 +445,7 @@ class HostInfo(HostInfoAlways, total=False):
     speeds: HostSpeeds
     relay: int
     item: ItemBytes
+    cores_lent: float
 
 
 class HostSpeeds(TypedDict):
