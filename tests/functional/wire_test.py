@@ -103,7 +103,7 @@ class Wire(unittest.TestCase):
             unit = failing.work()[1]["decoded"][0]["unit"]
             self.call("POST", "/v1/failure", {"unit": unit, "kind": "kernel-crashed", "item": 0, "message": "signal 11"},
                       failing.token)
-        self.assertEqual(self.grid.problem(third)["state"], "paused")
+        self.assertEqual(self.grid.problem(third)["state"], "stopped")
         self.assertEqual(self.call("POST", f"/v1/admin/problems/{third}/retry", {}, admin)["state"], "running")
         self.grid.admin("problem", "cancel", third)
 
