@@ -95,18 +95,23 @@ class Problems(unittest.TestCase):
             grid.add_application(self.mended(grid, version, more))
         person.look_at("#/")
         person.look_at(f"#/problems/{broken}")
-        person.wait("the other versions", "document.querySelector('#version') !== null")
-        person.pick("#version", "squares@1.0.1")
+        self.pick_version(person, "squares@1.0.1")
         person.push("Use this version")
         person.wait("why not", "document.querySelector('.said .bad')?.innerText.includes('squares@1.0.1 does not take what problem broken was added with')")
         self.assertEqual([text for text in person.complaints() if "409" not in text], [])
         person.events.clear()  # the refusal, which the browser logs
         self.assertEqual(grid.problem(broken)["application"], "squares@1.0.0")
-        person.pick("#version", "squares@1.0.2")
+        self.pick_version(person, "squares@1.0.2")
         person.push("Use this version")
         person.heading_says("finished", 120)
         self.assertEqual(grid.problem(broken)["application"], "squares@1.0.2")
         self.assertEqual(int(grid.results(broken)["sum.txt"]), 0 + 1 + 4)
+
+    def pick_version(self, person, version):
+        """A problem that is not stopped yet offers them behind a button."""
+        person.wait("the other versions", "document.querySelector('#version') !== null || "
+                    "([...document.querySelectorAll('button.link')].find(each => each.innerText === 'another version')?.click(), false)")
+        person.pick("#version", version)
 
     def mended(self, grid, version, more):
         mended = grid.directory / f"mended-{version}"
