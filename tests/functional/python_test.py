@@ -117,7 +117,8 @@ class Python(unittest.TestCase):
     def test_ctrl_c_cancels(self):
         script = self.server.directory / "script.py"
         script.write_text(textwrap.dedent("""\
-            import sys, gleaner, python_calls
+            import signal, sys, gleaner, python_calls
+            signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background
             run = gleaner.connect(sys.argv[1], signer=sys.argv[2]).map(python_calls.slow, range(100_000), batch=1)
             print(run.id, flush=True)
             list(run)
