@@ -43,3 +43,9 @@ async function recover(): Promise<void> {
     else window.setTimeout(recover, 5000);
   }
 }
+
+// A browser may keep pages that were left, each with its stream, until no connection to the server is left.
+addEventListener("pagehide", stop);
+addEventListener("pageshow", event => {
+  if (event.persisted && session.value) follow();
+});
