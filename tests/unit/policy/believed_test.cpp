@@ -8,7 +8,6 @@ using namespace gleaner;
 using namespace gleaner::policy;
 using std::chrono::hours;
 using std::chrono::minutes;
-using std::chrono::seconds;
 
 TEST_CASE("nothing expires for good in the first day after a start, or after a jump either way") {
   FakeClock clock;
@@ -29,7 +28,7 @@ TEST_CASE("nothing expires for good in the first day after a start, or after a j
   pass(hours{1});
   CHECK(may_expire(calendar.agreed(), months));
   for (const Duration jump :
-       {Duration{hours{24 * 150}}, Duration{hours{-24 * 150}}, Duration{seconds{-11}}}) {
+       {Duration{hours{24 * 150}}, Duration{hours{-24 * 150}}, Duration{std::chrono::seconds{-11}}}) {
     clock.jump_calendar(jump);
     calendar.look(clock.now(), clock.steady());
     CHECK_FALSE(may_expire(calendar.agreed(), hours{1}));

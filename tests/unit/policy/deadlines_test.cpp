@@ -20,7 +20,7 @@ struct Thing {
   [[nodiscard]] UnitId deadline_key() const { return id; }
 };
 
-Timestamp second(double seconds) {
+Timestamp at_second(double seconds) {
   return Timestamp{std::chrono::hours{24 * 365 * 56}} + from_seconds(seconds);
 }
 
@@ -32,19 +32,19 @@ TEST_CASE(
   std::vector<Thing> things(4);
   for (std::size_t i = 0; i < things.size(); ++i) {
     things[i].id = {static_cast<std::int64_t>(i)};
-    deadlines.set(things[i].place, things[i], second(60));
+    deadlines.set(things[i].place, things[i], at_second(60));
   }
-  deadlines.set(things[0].place, things[0], second(90));
-  deadlines.set(things[1].place, things[1], second(30));
+  deadlines.set(things[0].place, things[0], at_second(90));
+  deadlines.set(things[1].place, things[1], at_second(30));
   deadlines.remove(things[2].place);
   CHECK(things[2].place == no_deadline);
   CHECK(deadlines.size() == 3);
-  CHECK(deadlines.next(second(29.9)) == nullptr);
-  CHECK(deadlines.next(second(30)) == &things[1]);
-  CHECK(deadlines.next(second(59)) == nullptr);
-  CHECK(deadlines.next(second(89.999)) == &things[3]);
-  CHECK(deadlines.next(second(89.999)) == nullptr);
-  CHECK(deadlines.next(second(1e6)) == &things[0]);
+  CHECK(deadlines.next(at_second(29.9)) == nullptr);
+  CHECK(deadlines.next(at_second(30)) == &things[1]);
+  CHECK(deadlines.next(at_second(59)) == nullptr);
+  CHECK(deadlines.next(at_second(89.999)) == &things[3]);
+  CHECK(deadlines.next(at_second(89.999)) == nullptr);
+  CHECK(deadlines.next(at_second(1e6)) == &things[0]);
   CHECK(deadlines.size() == 0);
 }
 
@@ -66,19 +66,19 @@ TEST_CASE("deadlines: in order of time and key, whatever is put off, over jumps 
       } else {
         // Near and far, in the past, and several at the same time.
         thing.at =
-            second(now + 0.5 * static_cast<double>(random.between(-4, random.chance(0.1) ? 900 : 100)));
+            at_second(now + 0.5 * static_cast<double>(random.between(-4, random.chance(0.1) ? 900 : 100)));
         deadlines.set(thing.place, thing, thing.at);
         expected.insert({thing.at, key});
       }
       now += random.chance(0.01) ? 400 * random.uniform() - 100 : 0.3 * random.uniform();
-      while (Thing* due = deadlines.next(second(now))) {
+      while (Thing* due = deadlines.next(at_second(now))) {
         due->place = no_deadline;
         REQUIRE(!expected.empty());
         CHECK(due == &things[static_cast<std::size_t>(expected.begin()->second)]);
-        CHECK(expected.begin()->first <= second(now));
+        CHECK(expected.begin()->first <= at_second(now));
         expected.erase(expected.begin());
       }
-      CHECK((expected.empty() || expected.begin()->first > second(now)));
+      CHECK((expected.empty() || expected.begin()->first > at_second(now)));
       CHECK(deadlines.size() == expected.size());
     }
   }

@@ -11,22 +11,22 @@ namespace {
 const Ledger::OthersOn others = [](const auto&) { return true; };
 const Ledger::OthersOn nobody = [](const auto&) { return false; };
 const HostId a{1}, b{2};
-const UnitId first{1}, second{2};
+const UnitId unit_first{1}, unit_second{2};
 
 }  // namespace
 
 TEST_CASE("ledger: an item is free, held, accepted") {
   Ledger ledger(10, {});
   CHECK(ledger.next_free(a, others) == Range{0, 10});
-  ledger.hold(first, {0, 4});
+  ledger.hold(unit_first, {0, 4});
   CHECK(ledger.free() == RangeSet({4, 10}));
   CHECK(ledger.held() == 4);
-  ledger.let_go(first, {0, 2});
+  ledger.let_go(unit_first, {0, 2});
   ledger.accept({0, 2});
   CHECK(ledger.accepted_cost() == 2);
   CHECK(ledger.held() == 2);
   ledger.check();
-  ledger.let_go(first, {2, 4});
+  ledger.let_go(unit_first, {2, 4});
   ledger.release({2, 4});
   CHECK(ledger.next_free(a, others) == Range{2, 4});  // what was given back goes first
   ledger.accept({2, 10});
@@ -36,13 +36,13 @@ TEST_CASE("ledger: an item is free, held, accepted") {
 
 TEST_CASE("ledger: items are free again only when nobody has them and nobody delivered them") {
   Ledger ledger(10, {});
-  ledger.hold(first, {0, 10});
-  ledger.hold(second, {5, 10});
-  ledger.let_go(first, {0, 10});
+  ledger.hold(unit_first, {0, 10});
+  ledger.hold(unit_second, {5, 10});
+  ledger.let_go(unit_first, {0, 10});
   ledger.accept({0, 2});
   ledger.release({0, 10});
   CHECK(ledger.free() == RangeSet({2, 5}));
-  CHECK(ledger.cover().over({0, 10}) == std::vector{second});
+  CHECK(ledger.cover().over({0, 10}) == std::vector{unit_second});
   ledger.check();
 }
 
@@ -82,10 +82,10 @@ TEST_CASE("ledger: disputes end in the majority's word, in a rejection, or in it
 
 TEST_CASE("ledger: when no more items are needed nothing becomes free again") {
   Ledger ledger(10, {});
-  ledger.hold(first, {0, 5});
+  ledger.hold(unit_first, {0, 5});
   ledger.accept({5, 6});
   ledger.end();
-  ledger.let_go(first, {0, 5});
+  ledger.let_go(unit_first, {0, 5});
   ledger.release({0, 5});
   CHECK(ledger.free().empty());
   CHECK(ledger.complete());
@@ -148,13 +148,13 @@ TEST_CASE("ledger: what is handed out at once is a part of one lease") {
   CHECK(ledger.free() == RangeSet({10, 50}));
   CHECK(ledger.next_free(a, others) == Range{10, 30});
   CHECK(ledger.allowed({25, 50}, a, others) == Range{25, 30});
-  ledger.hold(first, {10, 30});
+  ledger.hold(unit_first, {10, 30});
   CHECK(ledger.next_free(a, others) == Range{30, 50});
   // A failed item does not hide the lease behind it.
   ledger.fail(30, a);
   CHECK(ledger.next_free(a, others) == Range{31, 50});
   // What was leased before does not count: [20, 40) is one lease now.
-  ledger.let_go(first, {10, 30});
+  ledger.let_go(unit_first, {10, 30});
   ledger.release({10, 30});
   ledger.take_away({20, 50});
   ledger.bring({20, 40});

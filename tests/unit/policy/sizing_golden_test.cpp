@@ -24,7 +24,7 @@ PaperInstance instance(std::int64_t items, const std::vector<double>& speeds, co
   return made;
 }
 
-PaperRun run(const PaperInstance& paper) {
+PaperRun run_paper_job(const PaperInstance& paper) {
   auto result = simulator::run_paper(paper);
   REQUIRE(result.ok());
   return std::move(result).value();
@@ -76,7 +76,7 @@ TEST_CASE("equations 6 to 9") {
 }
 
 TEST_CASE("MIS with a constant factor of 1") {
-  const PaperRun mis = run(instance(640, {1, 1, 1, 1}, "mis,mode=paper,factor=1"));
+  const PaperRun mis = run_paper_job(instance(640, {1, 1, 1, 1}, "mis,mode=paper,factor=1"));
   const Counts expected{1, 1, 1, 1, 37, 35, 33, 31, 29, 28, 26, 25, 23, 22, 20, 19, 18, 17, 16, 15};
   const Counts all = counts(mis);
   REQUIRE(all.size() == 82);
@@ -85,7 +85,7 @@ TEST_CASE("MIS with a constant factor of 1") {
 }
 
 TEST_CASE("MIS with equation 8") {
-  const PaperRun mis = run(instance(640, {1, 1, 1, 1}, "mis,mode=paper"));
+  const PaperRun mis = run_paper_job(instance(640, {1, 1, 1, 1}, "mis,mode=paper"));
   Counts expected{1,  1,  1,  1,  1,  6,  12, 19, 30, 28, 27, 26, 30, 28, 26, 25,
                   26, 24, 23, 21, 21, 19, 18, 17, 16, 15, 13, 13, 12, 11, 10, 9,
                   9,  8,  7,  7,  6,  6,  5,  5,  5,  4,  4,  4,  3,  3,  3};
@@ -96,7 +96,7 @@ TEST_CASE("MIS with equation 8") {
 }
 
 TEST_CASE("WIS: four rounds, then the cut") {
-  const PaperRun single = run(instance(100, {10, 5, 2, 1}, "wis,mode=paper"));
+  const PaperRun single = run_paper_job(instance(100, {10, 5, 2, 1}, "wis,mode=paper"));
   std::vector<PaperGrant> expected;
   for (int round = 0; round < 4; ++round) {
     for (int host = 0; host < 4; ++host)
@@ -118,29 +118,29 @@ TEST_CASE("WIS: four rounds, then the cut") {
   CHECK(single.requests == 26);
   CHECK(single.makespan == Approx(6.0));
 
-  const PaperRun compound = run(instance(100, {10, 5, 2, 1}, "wis,mode=paper,shrink=compound"));
+  const PaperRun compound = run_paper_job(instance(100, {10, 5, 2, 1}, "wis,mode=paper,shrink=compound"));
   CHECK(compound.requests == 29);
   CHECK(compound.makespan == Approx(6.0));
-  const PaperRun none = run(instance(100, {10, 5, 2, 1}, "wis,mode=paper,shrink=none"));
+  const PaperRun none = run_paper_job(instance(100, {10, 5, 2, 1}, "wis,mode=paper,shrink=none"));
   CHECK(none.requests == 21);
   CHECK(none.makespan == Approx(6.0));
 }
 
 TEST_CASE("RTS and static on speeds 4, 3, 2, 1") {
-  const PaperRun rts = run(instance(640, {4, 3, 2, 1}, "rts,mode=paper"));
+  const PaperRun rts = run_paper_job(instance(640, {4, 3, 2, 1}, "rts,mode=paper"));
   CHECK(rts.requests == 640);
   CHECK(items_of_hosts(rts, 4) == Counts{256, 192, 128, 64});
   CHECK(rts.makespan == Approx(64));
-  const PaperRun whole = run(instance(640, {4, 3, 2, 1}, "static,mode=paper"));
+  const PaperRun whole = run_paper_job(instance(640, {4, 3, 2, 1}, "static,mode=paper"));
   CHECK(counts(whole) == Counts{256, 192, 128, 64});
   CHECK(whole.makespan == Approx(64));
 }
 
 TEST_CASE("duplication once") {
   PaperInstance two = instance(2, {1, 0.1}, "rts,mode=paper");
-  CHECK(run(two).makespan == Approx(10.0));
+  CHECK(run_paper_job(two).makespan == Approx(10.0));
   two.duplicate = true;
-  const PaperRun with = run(two);
+  const PaperRun with = run_paper_job(two);
   CHECK(with.makespan == Approx(2.0));
   CHECK(with.copies == 1);
 }
@@ -149,13 +149,13 @@ TEST_CASE("omission of a worker that never answers") {
   PaperInstance ten = instance(10, {1, 1}, "rts,mode=paper");
   ten.hosts[1].dies_at = 0.5;
   ten.omit = true;
-  const PaperRun omitted = run(ten);
+  const PaperRun omitted = run_paper_job(ten);
   CHECK(omitted.complete);
   CHECK(omitted.requests == 11);
   CHECK(omitted.makespan == Approx(10.0));
   CHECK(omitted.given_back == 1);
   ten.omit = false;
-  CHECK_FALSE(run(ten).complete);
+  CHECK_FALSE(run_paper_job(ten).complete);
 }
 
 // The speeds read from the published speed-ups, uniform items, no overheads. Published
@@ -170,18 +170,18 @@ TEST_CASE("WIS request counts over the number of workers") {
     const auto end = speeds.begin() + static_cast<std::ptrdiff_t>(workers);
     PaperInstance paper = instance(640, {speeds.begin(), end}, "wis,mode=paper");
     paper.slowest_registered = 0.1;
-    const PaperRun single = run(paper);
+    const PaperRun single = run_paper_job(paper);
     CHECK(single.requests > before);
     CHECK(static_cast<double>(single.requests) == Approx(requests).epsilon(0.25));
     before = single.requests;
-    CHECK(run(instance(640, {speeds.begin(), end}, "static,mode=paper")).requests ==
+    CHECK(run_paper_job(instance(640, {speeds.begin(), end}, "static,mode=paper")).requests ==
           static_cast<std::int64_t>(workers));
   }
   PaperInstance four = instance(640, {1, 1, 1, 1}, "wis,mode=paper");
   four.slowest_registered = 0.1;
-  CHECK(run(four).requests == 73);
+  CHECK(run_paper_job(four).requests == 73);
   four.strategy = "wis,mode=paper,shrink=compound";
-  CHECK(run(four).requests == 187);
+  CHECK(run_paper_job(four).requests == 187);
   four.strategy = "wis,mode=paper,shrink=none";
-  CHECK(run(four).requests == 64);
+  CHECK(run_paper_job(four).requests == 64);
 }

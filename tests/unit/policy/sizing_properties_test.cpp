@@ -66,7 +66,7 @@ PaperInstance random_job(std::uint64_t seed) {
   return job;
 }
 
-PaperRun run(const PaperInstance& job) {
+PaperRun run_job(const PaperInstance& job) {
   auto result = run_paper(job);
   REQUIRE(result.ok());
   return std::move(result).value();
@@ -77,7 +77,7 @@ PaperRun run(const PaperInstance& job) {
 TEST_CASE("invariants: random jobs in paper mode") {
   for (std::uint64_t seed = 1; seed <= runs; ++seed) {
     const PaperInstance job = random_job(seed);
-    const PaperRun done = run(job);
+    const PaperRun done = run_job(job);
     std::int64_t handed = 0, copies = 0;
     bool sizes = true;
     for (const PaperGrant& grant : done.grants) {
@@ -91,7 +91,7 @@ TEST_CASE("invariants: random jobs in paper mode") {
     CHECK(copies <= static_cast<std::int64_t>(job.hosts.size()));
     PaperInstance grid = job;  // infinite limits: the grid's rules are the paper's
     grid.strategy.replace(grid.strategy.find("mode=paper"), 10, "mode=grid");
-    CHECK((run(grid).grants == done.grants && run(job).grants == done.grants));
+    CHECK((run_job(grid).grants == done.grants && run_job(job).grants == done.grants));
   }
 }
 
@@ -103,7 +103,7 @@ TEST_CASE("invariants: random jobs in grid mode with limits") {
     if (random.chance(0.8)) job.limits.target_seconds = random.exponential(20);
     if (random.chance(0.5)) job.limits.lease_seconds = random.exponential(50);
     if (random.chance(0.5)) job.limits.minimum_seconds = random.exponential(2);
-    const PaperRun done = run(job);
+    const PaperRun done = run_job(job);
     std::int64_t handed = 0;
     bool sizes = true;
     for (const PaperGrant& grant : done.grants) {
@@ -125,7 +125,7 @@ TEST_CASE("invariants: guided, factoring and trapezoid sizes never grow") {
     job.strategy = name + ",mode=paper";
     std::int64_t last = job.items, left = job.items;
     bool falls = true, exact = true;
-    for (const PaperGrant& grant : run(job).grants) {
+    for (const PaperGrant& grant : run_job(job).grants) {
       if (name == "gss") exact = exact && grant.count == (left + workers - 1) / workers;
       falls = falls && grant.count <= last;
       last = grant.count;
@@ -144,7 +144,7 @@ TEST_CASE("invariants: workers that die, with omission") {
     for (std::size_t i = 1; i < job.hosts.size(); ++i) {
       if (random.chance(0.3)) job.hosts[i].dies_at = random.exponential(10);
     }
-    const PaperRun done = run(job);
+    const PaperRun done = run_job(job);
     INFO("seed " << seed);
     std::int64_t handed = 0;
     for (const PaperGrant& grant : done.grants) handed += grant.copy ? 0 : grant.count;
@@ -192,7 +192,7 @@ TEST_CASE("invariants: MIS grows with F, performance and what is left; WIS shrin
       std::vector<std::int64_t> last(job.hosts.size(), job.items);
       std::int64_t handed = 0;
       bool within = true;
-      for (const PaperGrant& grant : run(job).grants) {
+      for (const PaperGrant& grant : run_job(job).grants) {
         const auto host = static_cast<std::size_t>(grant.host);
         const double suggestion = std::max(1.0, std::floor(job.hosts[host].speed / slowest + 1e-9));
         const auto count = static_cast<double>(grant.count);

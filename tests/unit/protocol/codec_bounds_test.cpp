@@ -11,7 +11,7 @@ using boost::json::parse, boost::json::serialize;
 
 namespace {
 
-constexpr std::uint64_t seed = 4711;
+constexpr std::uint64_t bounds_seed = 4711;
 
 // Pointers to every member of every object in `tree`, in JSON Pointer form.
 void collect_members(const Tree& tree, const std::string& at, std::vector<std::string>& into) {
@@ -135,8 +135,8 @@ TEMPLATE_LIST_TEST_CASE("every bound of every field is kept", "", codec::AllMess
 }
 
 TEMPLATE_LIST_TEST_CASE("missing fields and wrong types are named", "", codec::AllMessages) {
-  INFO("seed " << seed);
-  Random random(seed);
+  INFO("seed " << bounds_seed);
+  Random random(bounds_seed);
   const Tree good = parse(encode(codec::random_message<TestType>(random)));
   std::vector<std::string> members;
   collect_members(good, "", members);

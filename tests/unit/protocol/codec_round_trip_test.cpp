@@ -6,13 +6,13 @@ using namespace gleaner::protocol;
 
 namespace {
 
-constexpr std::uint64_t seed = 20'261'120;
+constexpr std::uint64_t round_trip_seed = 20'261'120;
 
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("every message survives the wire", "", codec::AllMessages) {
-  INFO("seed " << seed);
-  Random random(seed);
+  INFO("seed " << round_trip_seed);
+  Random random(round_trip_seed);
   for (int round = 0; round < 60; ++round) {
     const auto message = codec::random_message<TestType>(random);
     const std::string text = encode(message);
@@ -33,8 +33,8 @@ TEMPLATE_LIST_TEST_CASE("every member of a message is in its field list", "", co
 
 TEMPLATE_TEST_CASE("lists survive the wire", "", ApplicationInfo, ProblemInfo, HostInfo, CodeInfo, TokenInfo,
                    Ban, DecisionInfo, StrategyInfo, RelayInfo) {
-  INFO("seed " << seed);
-  Random random(seed);
+  INFO("seed " << round_trip_seed);
+  Random random(round_trip_seed);
   for (int round = 0; round < 20; ++round) {
     std::vector<TestType> items;
     for (int i = 0; i < round; ++i) items.push_back(codec::random_message<TestType>(random));

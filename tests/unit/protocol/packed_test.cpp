@@ -9,7 +9,7 @@ using namespace gleaner::protocol;
 
 namespace {
 
-constexpr std::uint64_t seed = 20'261'126;
+constexpr std::uint64_t packed_seed = 20'261'126;
 
 template <typename Message>
 Bytes packed(const Message& message) {
@@ -29,8 +29,8 @@ bool unpacks(std::string_view bytes, Message& message) {
 
 TEMPLATE_LIST_TEST_CASE("every message survives as bytes, and no part of them is one", "",
                         codec::AllMessages) {
-  INFO("seed " << seed);
-  Random random(seed);
+  INFO("seed " << packed_seed);
+  Random random(packed_seed);
   for (int round = 0; round < 30; ++round) {
     const auto message = codec::random_message<TestType>(random);
     const Bytes bytes = packed(message);

@@ -51,7 +51,7 @@ std::string mistake_of(const std::vector<std::string>& lines) {
   return status.ok() ? "" : status.error().message;
 }
 
-const std::string setup = policy::setup_line({.items = 10, .costs = {}, .sizing = "rts", .rules = {}});
+const std::string setup_text = policy::setup_line({.items = 10, .costs = {}, .sizing = "rts", .rules = {}});
 const std::string request =
     R"({"at":1000,"event":"request","host":1,"slot":0,"urgent":true,"slots":1,"performance":1.0,)"
     R"("queue_unloaded":1.0,"queue_current":1.0,"proposed_items":0.0,"unit":1,"planned":null,"planned_reason":"","answer":"unit 1"})";
@@ -208,34 +208,34 @@ TEST_CASE("a decision that was changed in the log is where the replay parts from
 
 TEST_CASE("a log of an older version, whose rules are gone, is refused with a reason") {
   for (const char* older : {"\"gleaner_stage_log\":1", "\"gleaner_stage_log\":2"}) {
-    CHECK(mistake_of({with(setup, "\"gleaner_stage_log\":3", older)})
+    CHECK(mistake_of({with(setup_text, "\"gleaner_stage_log\":3", older)})
               .find("a.log:1: gleaner_stage_log: this log is of an older version") == 0);
   }
-  CHECK(mistake_of({with(setup, "\"fit\":", "\"other\":")}) == "a.log:1: rules.fit: is missing");
+  CHECK(mistake_of({with(setup_text, "\"fit\":", "\"other\":")}) == "a.log:1: rules.fit: is missing");
 }
 
 TEST_CASE("every mistake in a log is named with its line and key") {
   policy::Replay fine;
-  REQUIRE(feed(fine, {setup, request}).ok());
+  REQUIRE(feed(fine, {setup_text, request}).ok());
   CHECK(fine.parting());  // the decisions are left out
   CHECK(mistake_of({"nonsense"}) == "a.log:1: expected one JSON object on the line");
   CHECK(mistake_of({"{}"}).find("a.log:1: gleaner_stage_log: expected 3") == 0);
-  CHECK(mistake_of({with(setup, "\"items\":10", "\"items\":-1")}) ==
+  CHECK(mistake_of({with(setup_text, "\"items\":10", "\"items\":-1")}) ==
         "a.log:1: items: expected a whole number from 0 to 1000000000000000");
-  CHECK(mistake_of({with(setup, "\"items\":10", "\"items\":10,\"costs\":[1.0]")}) ==
+  CHECK(mistake_of({with(setup_text, "\"items\":10", "\"items\":10,\"costs\":[1.0]")}) ==
         "a.log:1: costs: expected 10, one an item, got 1");
-  CHECK(mistake_of({with(setup, "\"rts\"", "\"abc\"")}).find("a.log:1: strategy: ") == 0);
-  CHECK(mistake_of({with(setup, "\"heartbeat\":", "\"hearbeat\":")}) ==
+  CHECK(mistake_of({with(setup_text, "\"rts\"", "\"abc\"")}).find("a.log:1: strategy: ") == 0);
+  CHECK(mistake_of({with(setup_text, "\"heartbeat\":", "\"hearbeat\":")}) ==
         "a.log:1: rules.heartbeat: is missing");
-  CHECK(mistake_of({setup, with(request, "\"slot\":0", "\"slot\":\"a\"")}) ==
+  CHECK(mistake_of({setup_text, with(request, "\"slot\":0", "\"slot\":\"a\"")}) ==
         "a.log:2: slot: expected a whole number");
-  CHECK(mistake_of({setup, with(request, "\"request\"", "\"ask\"")})
+  CHECK(mistake_of({setup_text, with(request, "\"request\"", "\"ask\"")})
             .find("a.log:2: event: expected one of restore, ") == 0);
-  CHECK(mistake_of({setup, with(request, "\"unit\":1,", "\"unit\":0,")}).find("a.log:2: host and unit: ") ==
-        0);
-  CHECK(
-      mistake_of({setup, "", R"({"at":1,"event":"commit","host":1,"unit":1,"range":[0,11],"last":false})"}) ==
-      "a.log:3: range: expected [begin, end] within the stage's 10 items, got [0,11]");
+  CHECK(mistake_of({setup_text, with(request, "\"unit\":1,", "\"unit\":0,")})
+            .find("a.log:2: host and unit: ") == 0);
+  CHECK(mistake_of(
+            {setup_text, "", R"({"at":1,"event":"commit","host":1,"unit":1,"range":[0,11],"last":false})"}) ==
+        "a.log:3: range: expected [begin, end] within the stage's 10 items, got [0,11]");
 }
 
 TEST_CASE(
@@ -323,7 +323,7 @@ TEST_CASE("log_fields.h names every field") {
 
 TEST_CASE("a unit that was given cannot be given again") {
   policy::Replay replay;
-  REQUIRE(replay.feed(setup, "a.log").ok());
+  REQUIRE(replay.feed(setup_text, "a.log").ok());
   REQUIRE(replay.feed(request, "a.log").ok());
   const Status again = replay.feed(request, "a.log");
   REQUIRE_FALSE(again.ok());
