@@ -288,8 +288,10 @@ class CurlClient final : public HttpClient {
       case CURLE_COULDNT_RESOLVE_PROXY:
         return plain("no address is known for the proxy: check the variable https_proxy");
       case CURLE_COULDNT_CONNECT:
-        if (info<long>(CURLINFO_OS_ERRNO) == ECONNREFUSED)
+        if (const long number = info<long>(CURLINFO_OS_ERRNO); number == ECONNREFUSED)
           return plain(where + " refuses connections: is the server running, and is the port right?");
+        else if (number == ECONNRESET || number == EPIPE)  // It accepted, and reset before libcurl looked.
+          return closed;
         return error("no connection to " + where +
                      ": check this computer's network connection and firewalls");
       case CURLE_OPERATION_TIMEDOUT:
