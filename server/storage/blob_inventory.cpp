@@ -6,7 +6,7 @@
 namespace gleaner::storage {
 namespace {
 
-constexpr std::int64_t piece_bytes = 1 << 20;
+constexpr std::int64_t read_bytes = 1 << 20;
 
 Result<std::int64_t> count_files(const io::Files& files, const io::Path& directory) {
   if (!files.exists(directory)) return 0;
@@ -46,7 +46,7 @@ Result<std::string> digest_of_file(const io::Files& files, const io::Path& path,
                                    const std::function<void(std::int64_t)>& read) {
   crypto::Sha256 digest;
   for (std::int64_t offset = 0;;) {
-    TRY_ASSIGN(const Bytes bytes, files.read_range(path, offset, piece_bytes));
+    TRY_ASSIGN(const Bytes bytes, files.read_range(path, offset, read_bytes));
     if (bytes.empty()) return digest.finish_hex();
     digest.update(bytes);
     offset += static_cast<std::int64_t>(bytes.size());

@@ -32,6 +32,11 @@ if(CMAKE_UNITY_BUILD)
   target_compile_options(gleaner_warnings INTERFACE
     $<IF:$<CXX_COMPILER_ID:GNU>,-Wno-subobject-linkage,-Wno-shadow>)
 endif()
+cmake_host_system_information(RESULT memory QUERY TOTAL_PHYSICAL_MEMORY)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND memory GREATER_EQUAL 7000)
+  # Below so much g++ looks for memory to free, again and again: 7 % of its time.
+  target_compile_options(gleaner_settings INTERFACE --param=ggc-min-heapsize=1048576)
+endif()
 if(GLEANER_WERROR)
   target_compile_options(gleaner_warnings INTERFACE -Werror)
 endif()

@@ -62,6 +62,9 @@ endfunction()
 # gleaner_unit_test(NAME [BUSY] [COST SECONDS] [PARTS N] SOURCES … LINKS …): Catch2 tests of one module, label "unit". SEPARATE as
 # above. PARTS: so many tests, of every N-th file each, that can run at once.
 function(gleaner_unit_test name)
+  if(name IN_LIST GLEANER_TESTS_ELSEWHERE)
+    return()
+  endif()
   cmake_parse_arguments(arg "SEPARATE;BUSY" "LABEL;COST;PARTS" "SOURCES;LINKS" ${ARGN})
   if(NOT arg_COST)
     set(arg_COST 5)

@@ -1,5 +1,6 @@
 // Several problems on one fleet: shares as the live server divides them, and what is fair.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <tuple>
 
@@ -104,11 +105,20 @@ TEST_CASE("hints wrong by a factor of 1,000 either way leave each problem its sh
       if (const GridSpan& before = got.spans[i - 1]; before.host == span.host)
         span.from = std::max(span.from, before.to);
     }
-    for (double from = 900; from + 600 <= got.makespan; from += 60) {
-      INFO("from " << from);
-      std::vector<double> spent(3);
-      for (const GridSpan& span : got.spans)
-        spent[span.problem] += std::max(0.0, std::min(span.to, from + 600) - std::max(span.from, from));
+    std::vector<std::array<double, 3>> minutes(static_cast<std::size_t>(got.makespan / 60));
+    for (const GridSpan& span : got.spans) {
+      auto minute = static_cast<std::size_t>(span.from / 60);
+      for (; minute < minutes.size() && 60.0 * static_cast<double>(minute) < span.to; ++minute) {
+        const double begin = 60.0 * static_cast<double>(minute);
+        minutes[minute][span.problem] +=
+            std::max(0.0, std::min(span.to, begin + 60) - std::max(span.from, begin));
+      }
+    }
+    for (std::size_t from = 15; from + 10 <= minutes.size(); ++from) {
+      INFO("from minute " << from);
+      std::array<double, 3> spent{};
+      for (std::size_t minute = from; minute < from + 10; ++minute)
+        for (std::size_t i = 0; i < 3; ++i) spent[i] += minutes[minute][i];
       for (const double seconds : spent) CHECK(seconds == Approx(60 * 600 / 3.0).epsilon(0.05));
     }
   }
