@@ -53,7 +53,7 @@ TopSize terminal_size() {
   return {size.ws_col, size.ws_row};
 }
 
-Result<json::Value> ask(const io::Path& socket, const json::Value& request) {
+Result<json::Value> answer_to(const io::Path& socket, const json::Value& request) {
   TRY_ASSIGN(const std::string reply, platform::ask_daemon(socket, json::write(request, {-1, true})));
   return json::parse_or_null(reply);
 }
@@ -70,7 +70,7 @@ json::Value request_of(char key) {
 
 int run_top(const io::Path& socket) {
   const json::Value status_request = {{"version", 1}, {"command", "status"}};
-  auto reply = ask(socket, status_request);
+  auto reply = answer_to(socket, status_request);
   if (!reply.ok()) {
     terminal::print(stderr, "gleaner: {}\n", reply.error().message);
     return reply.error().kind == ErrorKind::not_found ? exit_not_running : exit_problem;
@@ -96,12 +96,12 @@ int run_top(const io::Path& socket) {
       char key = 'q';  // the terminal is gone
       if (::read(STDIN_FILENO, &key, 1) != 1 || key == 'q') break;
       if (const json::Value request = request_of(key); !request.is_null())
-        if (const auto done = ask(socket, request); !done.ok()) {
+        if (const auto done = answer_to(socket, request); !done.ok()) {
           reply = done.error();
           continue;
         }
     }
-    reply = ask(socket, status_request);
+    reply = answer_to(socket, status_request);
   }
   return exit_ok;
 }
