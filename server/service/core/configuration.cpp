@@ -97,12 +97,6 @@ void declare_log(io::Settings& settings, Configuration& c) {
                });
 }
 
-std::string straggler_names() {
-  std::string names;
-  for (const auto& info : policy::straggler_rules()) names += (names.empty() ? "" : ", ") + info.name;
-  return names;
-}
-
 void declare(io::Settings& settings, Configuration& c) {
   settings.add("project.name", &c.name, "What volunteers see.", [](const std::string& name) -> Status {
     if (!name.empty() && name.size() <= limits::name_length_max && is_clean(name)) return {};
@@ -129,7 +123,8 @@ void declare(io::Settings& settings, Configuration& c) {
                  TRY(policy::strategy_kind(text));
                  return {};
                });
-  settings.add("work.straggler", &c.straggler, "What to do about slow units: " + straggler_names() + ".",
+  settings.add("work.straggler", &c.straggler,
+               "What to do about slow units: a straggler rule of `gleaner-admin strategy list`.",
                [](const std::string& text) -> Status {
                  TRY(policy::straggler_from(text));
                  return {};
