@@ -21,9 +21,10 @@ enum class Straggler : int {
   spark = 5,
   wqr = 6,
   deadline = 7,
-  rdlb = 8
+  rdlb = 8,
+  hadoop = 9
 };
-inline constexpr Straggler last_straggler = Straggler::rdlb;  // of the highest number
+inline constexpr Straggler last_straggler = Straggler::hadoop;  // of the highest number
 [[nodiscard]] const char* name_of(Straggler rule);
 [[nodiscard]] Result<Straggler> straggler_from(std::string_view text);
 

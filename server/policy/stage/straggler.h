@@ -41,13 +41,14 @@ struct StragglerRule {
 [[nodiscard]] const StragglerRule& duplicate_once_straggler();
 [[nodiscard]] const StragglerRule& none_straggler();
 [[nodiscard]] const StragglerRule& deadline_straggler();
+[[nodiscard]] const StragglerRule& hadoop_straggler();
 [[nodiscard]] const StragglerRule& late_straggler();
 [[nodiscard]] const StragglerRule& spark_straggler();
 [[nodiscard]] const StragglerRule& wqr_straggler();
 [[nodiscard]] const StragglerRule& rdlb_straggler();
 // The table: every rule, in the order in which people should read about them.
 inline constexpr std::array stragglers{
-    split_straggler, duplicate_once_straggler, none_straggler, deadline_straggler,
+    split_straggler, duplicate_once_straggler, none_straggler, deadline_straggler, hadoop_straggler,
     late_straggler,  spark_straggler,          wqr_straggler,  rdlb_straggler};
 
 // ---- What several rules share
