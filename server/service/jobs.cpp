@@ -149,11 +149,6 @@ void Jobs::perform(const effect::Reload& /*reload*/) {
   (void)kernel_.writer().reload();  // says itself what is wrong, and the next batch tries again
 }
 
-void Jobs::perform(const effect::SettleDecisions& decisions) {
-  decisions.log->settle(kernel_.files());
-  if (decisions.flush) decisions.log->flush(kernel_.files());
-}
-
 void Jobs::perform(const effect::LogLine& line) {
   using Level = effect::LogLine::Level;
   const auto level = line.level == Level::debug     ? spdlog::level::debug

@@ -42,7 +42,6 @@ class Jobs {
   void perform(const effect::Announce& announce);
   void perform(const effect::PublishRevocations& revocations);
   void perform(const effect::Reload& reload);
-  void perform(const effect::SettleDecisions& decisions);
   void perform(const effect::LogLine& line);
 
   Kernel& kernel_;

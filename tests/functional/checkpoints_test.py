@@ -17,7 +17,7 @@ class Checkpoints(unittest.TestCase):
             expected = grid.run_local(built("bundles/raytrace"), **PICTURE)
             grid.add_client("a", share=0.1)
             identity = grid.add_problem("raytrace", "picture", "--strategy", "ss", **PICTURE)
-            grid.wait_until("some of a line to be saved", lambda: self.saved(grid, identity) > 0.2, 120)
+            grid.wait_until("some of a line to be saved", lambda: self.saved(grid) > 0.2, 120)
             grid.kill("a")  # its kernel dies with it
             grid.add_client("b")
             grid.wait_finished(identity)
@@ -25,22 +25,22 @@ class Checkpoints(unittest.TestCase):
             reasons = [d["reason"] for d in grid.admin_json("problem", "decisions", identity)["items"]]
             begun = [m for m in (re.search(r"goes on where host \d+ left it, (\d+) % done", r) for r in reasons) if m]
             self.assertTrue(begun, reasons)
-            replayed = json.loads(grid.run("gleaner-sim", "replay", self.log(grid, identity), "--json").stdout)
+            replayed = json.loads(grid.run("gleaner-sim", "replay", self.log(grid), "--json").stdout)
             self.assertTrue(replayed["same"], replayed)
             self.assertIn("goes on where another computer left it", grid.log("b"))
             self.assertGreaterEqual(int(begun[0][1]), 20)
 
     @staticmethod
-    def log(grid, identity):
-        return grid.project / "decisions" / f"problem-{identity}" / "stage-0.jsonl"
+    def log(grid):
+        return grid.project / "decisions" / "project.jsonl"
 
-    def saved(self, grid, identity):
+    def saved(self, grid):
         """The largest share of an item in progress that the server keeps."""
         shares = {}
-        if not self.log(grid, identity).exists():
+        if not self.log(grid).exists():
             return 0
-        for line in self.log(grid, identity).read_text().splitlines():
-            event = json.loads(line) if line.endswith("}") else {}
+        for line in self.log(grid).read_text().splitlines():
+            event = json.loads(line).get("event", {}) if line.endswith("}") else {}
             if event.get("event") == "save" and event["answer"] == "kept":
                 shares[event["item"]] = event["share"]
             elif event.get("event") == "commit":

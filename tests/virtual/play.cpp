@@ -125,6 +125,7 @@ void Play::run() {
     if (faults_) disturb(*machine);
   }
   look_at_ledgers();
+  server_.restart();
   const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
   fmt::print("seed {}: {} days in {:.1f} s ({:.0f} an hour)", options_.seed, options_.days, took,
              options_.days * 3600 / took);

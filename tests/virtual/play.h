@@ -3,7 +3,8 @@
 // syncs succeed and are said to have failed, the server is opened anew, the calendar jumps, problems are
 // paused, hosts vanish for days and come back with what they had. After the last day all faults end, and what
 // must hold is looked at: each acknowledged result was counted once, no item that was accepted was lost, and
-// every problem's answer has each item once and right. Ledgers are checked on the way.
+// every problem's answer has each item once and right. Ledgers are checked on the way, and every start of the
+// server is decided again by its decision log.
 //
 // The seed decides what happens; the service's own threads may take it in another order, so that a seed that
 // failed is worth trying more than once. What does not hold is said on standard error with seed and time, and

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <string_view>
 #include <thread>
 
+#include "server/policy/dispatch/replay.h"
 #include "server/service/core/project_directory.h"
 #include "shared/archive/bundle_archive.h"
 #include "shared/bundle/bundle.h"
@@ -32,7 +34,7 @@ Server::Server(const std::string& draws) : root_(scratch()), directory_(root_ / 
   configuration_.address = "127.0.0.1";
   configuration_.disk_reserve_megabytes = 0;
   configuration_.check_store_at_start = false;
-  configuration_.decisions_megabytes = 0;
+  configuration_.decisions_megabytes = 1024;
   configuration_.manager_sandbox =
       "off: I accept that managers read this server's keys and everybody's results";  // there is no process
   service::InitOptions options;
@@ -69,7 +71,23 @@ void Server::open() {
 
 void Server::restart() {
   service_.reset();
+  replay_log();
   open();
+}
+
+void Server::replay_log() const {
+  const auto path = directory_.decisions();
+  if (!io::real_files().exists(path)) return;  // no tick has written it
+  const Bytes text = must(io::real_files().read(path, configuration_.decisions_megabytes << 20));
+  policy::ProjectReplay replay;
+  for (std::string_view left = text; !left.empty() && !replay.parting();
+       left.remove_prefix(left.find('\n') + 1))
+    must(replay.feed(left.substr(0, left.find('\n')), path.string()));
+  if (const auto& parting = replay.parting())
+    fprintf(stderr, "line %lld of the decision log: logged %s, replayed %s\n",
+            static_cast<long long>(parting->line), parting->logged.c_str(), parting->replayed.c_str());
+  CHECK_TRUE(!replay.parting());
+  must(io::real_files().remove(path));
 }
 
 void Server::settle() {

@@ -57,6 +57,7 @@ class Server {
   [[nodiscard]] storage::testing::FailingStore& store() { return *store_; }
   [[nodiscard]] StandingClock& clock() { return clock_; }
   [[nodiscard]] SteadyTime now() const { return clock_.steady(); }
+  // What was decided since the last start is decided again by the decision log, which begins anew.
   void restart();
   // Until the pool and the writer have nothing to do.
   void settle();
@@ -75,6 +76,7 @@ class Server {
 
  private:
   void open();
+  void replay_log() const;
   void add_application();
 
   std::filesystem::path root_;

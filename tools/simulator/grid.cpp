@@ -41,7 +41,6 @@ Result<GridRun> run_grid(const GridInstance& instance) {
     if (!(problem->weight > 0)) return invalid("a problem's weight must be above 0");
     if (!(problem->arrives_at >= 0)) return invalid("a problem is added at 0 s or later");
   }
-  if (instance.log && !instance.more.empty()) return invalid("a scheduler's log is of one problem");
   for (const GridHost& host : instance.hosts) {
     if (!std::isfinite(host.speed) || host.speed <= 0)
       return invalid("a host's speed must be a number above 0");

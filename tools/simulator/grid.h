@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "server/policy/dispatch/log_sink.h"
 #include "server/policy/stage/stage.h"
 #include "shared/base/result.h"
 #include "tools/simulator/simulated_host.h"
@@ -90,10 +91,8 @@ struct GridInstance : GridProblem {
   std::int64_t check_every = 1;
   bool keep_decisions = true;
   double sample_seconds = 0;  // > 0: keep spans, grants, and a sample so often
-  // The stage's log (server/policy/journal/lines.h); of one problem.
-  std::function<void(const std::string&)> log = {};
-  // The whole server's (server/policy/dispatch/log.h); of any number.
-  std::function<void(const std::string&)> server_log = {};
+  // Lines of the decision log (server/policy/dispatch/log.h).
+  policy::LogSink log = {};
   // The instance itself first.
   [[nodiscard]] std::vector<const GridProblem*> problems() const;
 };

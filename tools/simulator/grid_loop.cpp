@@ -58,7 +58,7 @@ policy::StageSetup GridLoop::setup_of(std::size_t index) const {
   setup.commit_seconds = instance_.commit_seconds;
   setup.may_split = problem.may_split;
   setup.rules = instance_.rules;
-  setup.explain = instance_.keep_decisions || instance_.log || instance_.server_log;
+  setup.explain = instance_.keep_decisions || instance_.log;
   if (instance_.benchmark_known) setup.benchmark_worth = 1 / problem.item_seconds;
   return setup;
 }
@@ -74,7 +74,7 @@ GridLoop::GridLoop(const GridInstance& instance)
     : instance_(instance),
       agenda_(instance.hosts.size()),
       random_(instance.seed),
-      project_(plan_rules(instance), instance.server_log),
+      project_(plan_rules(instance), instance.log),
       results_(project_, [this](policy::ProjectChanges changes) { perform(std::move(changes)); }),
       trust_{.draws = Random(instance.seed + 1)} {
   for (const GridProblem* problem : instance.problems()) {

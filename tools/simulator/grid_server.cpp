@@ -150,7 +150,7 @@ void GridLoop::look_whether_over() {
     problem.over = problem.stopped || combined || policy::only_failed_items_left(stage);
     if (problem.over) {
       problem.ended_at = now_;
-      project_.dispatch().put_problem(problem_id(index), terms_of(index), stamp());
+      project_.dispatch().apply(policy::ProblemEvent{problem_id(index), terms_of(index)}, stamp());
       project_.drop_problem(problem_id(index));
     }
     over_ = over_ && problem.over;
@@ -185,16 +185,16 @@ void GridLoop::put_host(std::size_t id) {
   if (!server_.blocked_until.empty()) terms.held_until = server_.blocked_until[id];
   for (std::size_t i = 0; may_hold() && i < problems_.size(); ++i)
     if (project_.is_held(host_id(id), application_id(i), stamp())) terms.barred.push_back(problem_id(i));
-  project_.dispatch().put_host(host_id(id), terms, stamp());
+  project_.dispatch().apply(policy::HostEvent{host_id(id), terms}, stamp());
 }
 
 void GridLoop::add_problem(std::size_t problem) {
   const ProblemId id = problem_id(problem);
-  project_.dispatch().put_problem(id, terms_of(problem), stamp());
+  project_.dispatch().apply(policy::ProblemEvent{id, terms_of(problem)}, stamp());
   tell_project(problem);
   project_.begin_stage(id);
   problems_[problem].recorded =
-      &project_.dispatch().begin_stage(id, setup_of(problem), stamp(), instance_.log);
+      &project_.dispatch().apply(policy::BeginStageEvent{id, setup_of(problem)}, stamp());
 }
 
 // False: it is not taken.
@@ -228,7 +228,7 @@ void GridLoop::request(const Message& message, Reply& reply) {
   for (std::size_t i = 0; i < message.slots.size(); ++i)
     scratch_.demand.units.push_back(UnitId{server_.next_unit + static_cast<std::int64_t>(i)});
   make_plans();
-  policy::Served served = project_.dispatch().request(scratch_.demand, stamp());
+  policy::Served served = project_.dispatch().apply(scratch_.demand, stamp());
   for (auto& [problem, changes] : served.changes) {
     scratch_.changes = std::move(changes);
     note_changes();
@@ -271,14 +271,14 @@ void GridLoop::tick() {
     if (problem.recorded != nullptr && !problem.over)
       problem.recorded->apply(policy::TickEvent{}, stamp(), scratch_.changes);
   note_changes();
-  project_.dispatch().tick(stamp());
+  project_.dispatch().apply(policy::PulseEvent{}, stamp());
 }
 
 void GridLoop::make_plans() {
-  for (const policy::PlanJob& job : project_.dispatch().take_jobs()) {
+  for (policy::PlanJob& job : project_.dispatch().take_jobs()) {
     int looks = 0;
-    project_.dispatch().planned(job, policy::make_plan(job, [&] { return ++looks > planning_looks_max; }), 0,
-                                stamp());
+    policy::TaskPlan plan = policy::make_plan(job, [&] { return ++looks > planning_looks_max; });
+    project_.dispatch().apply(policy::PlannedEvent{std::move(job), std::move(plan)}, stamp());
   }
 }
 
@@ -295,8 +295,8 @@ policy::RestoreEvent GridLoop::stored_of(std::size_t problem) const {
 
 void GridLoop::restore_stage(std::size_t index, const policy::RestoreEvent& stored) {
   SimulatedProblem& problem = problems_[index];
-  problem.recorded =
-      &project_.dispatch().restore_stage(problem_id(index), setup_of(index), stored, stamp(), instance_.log);
+  problem.recorded = &project_.dispatch().apply(
+      policy::BeginStageEvent{problem_id(index), setup_of(index), stored}, stamp());
   if (instance_.check_every > 0) problem.stage().check_invariants();
 }
 
@@ -308,11 +308,11 @@ void GridLoop::restart() {
     service.push_back(project_.dispatch().shares().service(problem_id(i), stamp()));
     if (problems_[i].recorded != nullptr) stored[i] = stored_of(i);
   }
-  project_.restart(plan_rules(instance_), instance_.server_log);
+  project_.restart(plan_rules(instance_), instance_.log);
   put_hosts();
   for (std::size_t i = 0; i < problems_.size(); ++i) {
     if (problems_[i].recorded == nullptr) continue;
-    project_.dispatch().put_problem(problem_id(i), terms_of(i), stamp(), service[i]);
+    project_.dispatch().apply(policy::ProblemEvent{problem_id(i), terms_of(i), service[i]}, stamp());
     restore_stage(i, stored[i]);
   }
 }

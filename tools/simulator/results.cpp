@@ -16,8 +16,8 @@ void Results::counted(ProblemId problem, HostId host, const policy::CommitOutcom
     while (const auto finding =
                opinions_[problem].review(left, terms, [&](HostId each) { return witnesses.of(each); })) {
       left.begin = finding->range.end;
-      take(project_.apply(policy::ComparedEvent{problem, finding->range, finding->opinions, finding->verdict},
-                          now));
+      take(project_.apply(
+          policy::ComparedEvent{problem, finding->range, finding->opinions, finding->verdict, terms}, now));
     }
   }
 }

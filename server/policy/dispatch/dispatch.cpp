@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "server/policy/dispatch/log.h"
-#include "server/policy/journal/lines.h"
+#include "server/policy/journal/entry_fields.h"
 #include "server/policy/strategies.h"
 #include "shared/base/check.h"
 
@@ -30,16 +29,42 @@ double commit_seconds(double heartbeat_seconds, double most) {
   return std::clamp(commits_per_heartbeat * heartbeat_seconds, 1.0, std::max(1.0, most));
 }
 
-Dispatch::Dispatch(PlanRules rules, Sink log) : rules_(rules), log_(std::move(log)) {
-  if (log_) log_(log::begins(rules_));
+// Of one problem's stage.
+class Dispatch::Observer final : public StageObserver {
+ public:
+  Observer(Dispatch& dispatch, ProblemId problem) : dispatch_(dispatch), problem_(problem) {}
+
+  [[nodiscard]] bool records() const override { return !dispatch_.deciding_ && dispatch_.log_; }
+  void record(JournalEntry entry) override {
+    const Timestamp at = entry.at;
+    dispatch_.note(StageHappened{problem_, std::move(entry)}, at);
+  }
+  // Units that are over hold no slot any more.
+  void changed(const Changes& changes, Timestamp now) override {
+    const Problem& problem = dispatch_.problems_.at(problem_);
+    for (const UnitId id : changes.units) {
+      const Unit* unit = problem.stage->view().unit(id);
+      if (unit == nullptr || unit->state == UnitState::open) continue;
+      dispatch_.shares_.closed(problem_, *unit, now);
+      if (problem.mapped) dispatch_.group(problem.terms.strategy).ended(*unit);
+    }
+  }
+
+ private:
+  Dispatch& dispatch_;
+  ProblemId problem_;
+};
+
+Dispatch::Dispatch(PlanRules rules, LogSink log) : rules_(rules), log_(std::move(log)) {
+  if (log_) log_(first_line(rules_));
 }
 Dispatch::~Dispatch() = default;
 
 // ---- Problems ---------------------------------------------------------------------------------------------
 
-void Dispatch::put_problem(ProblemId id, const ProblemTerms& terms, Timestamp now,
-                           std::optional<double> service) {
-  if (log_) log_(log::problem(id, terms, service, now));
+void Dispatch::apply(const ProblemEvent& event, Timestamp now) {
+  note(event, now);
+  const auto& [id, terms, service] = event;
   Problem& problem = problems_[id];
   if (problem.terms.strategy != terms.strategy) {
     for (auto& [strategy, plans] : groups_) plans.forget(id);
@@ -60,59 +85,34 @@ void Dispatch::compete(ProblemId id, Problem& problem, Timestamp now, std::optio
   shares_.withdraw(id);
 }
 
-void Dispatch::drop_problem(ProblemId id, Timestamp now) {
-  if (log_) log_(log::problem("drop_problem", id, now));
-  close_stage(id, now);
-  shares_.forget(id);
-  problems_.erase(id);
+void Dispatch::apply(const DropProblemEvent& event, Timestamp now) {
+  note(event, now);
+  close_stage(event.problem, now);
+  shares_.forget(event.problem);
+  problems_.erase(event.problem);
   std::erase_if(groups_, [&](const auto& entry) { return mapped(entry.first).empty(); });
 }
 
-RecordedStage& Dispatch::make_stage(ProblemId id, const StageSetup& setup, Timestamp now, Sink log) {
+RecordedStage& Dispatch::apply(const BeginStageEvent& event, Timestamp now) {
+  const auto& [id, setup, stored] = event;
+  // It may be large: no line is made of it for nothing.
+  const auto least = stored ? restore_bytes_least(stored->units.size(), stored->hosts.size()) : 0;
+  if (log_.has_room(least)) note(event, now);
+  const Deciding deciding(deciding_);
   close_stage(id, now);
-  if (log_) {
-    log = Sink(
-        [this, id, own = log](const std::string& line) {
-          if (own) own(line);
-          if (!deciding_ && log_) log_(log::stage_event(id, line));
-        },
-        [this, own = log](std::size_t bytes) {
-          const bool both = !deciding_ && log_.has_room(bytes);
-          return own.has_room(bytes) || both;
-        });
-  }
   Problem& problem = problems_[id];
-  problem.stage = std::make_unique<RecordedStage>(
-      setup, std::move(log), [this, id](const Changes& changes, Timestamp at) { changed(id, changes, at); });
-  return *problem.stage;
-}
-
-RecordedStage& Dispatch::begin_stage(ProblemId id, const StageSetup& setup, Timestamp now, Sink log) {
-  if (log_) log_(log::stage(id, setup, nullptr, now));
-  const Deciding deciding(deciding_);
-  RecordedStage& stage = make_stage(id, setup, now, std::move(log));
-  compete(id, problems_.at(id), now);
-  if (const auto hosts = waiting(now); !hosts.empty()) stage.apply(ExpectEvent{hosts}, now);
-  return stage;
-}
-
-RecordedStage& Dispatch::restore_stage(ProblemId id, const StageSetup& setup, const RestoreEvent& stored,
-                                       Timestamp now, Sink log) {
-  if (log_.has_room(restore_bytes_least(stored.units.size(), stored.hosts.size())))
-    log_(log::stage(id, setup, &stored, now));
-  const Deciding deciding(deciding_);
-  RecordedStage& stage = make_stage(id, setup, now, std::move(log));
-  for (const Range range : stored.leased) stage.apply(BringEvent{range, 0}, now);
-  stage.apply(stored, now);
+  problem.stage = std::make_unique<RecordedStage>(setup, std::make_unique<Observer>(*this, id));
+  RecordedStage& stage = *problem.stage;
+  if (!stored) {
+    compete(id, problem, now);
+    if (const auto hosts = waiting(now); !hosts.empty()) stage.apply(ExpectEvent{hosts}, now);
+    return stage;
+  }
+  for (const Range range : stored->leased) stage.apply(BringEvent{range, 0}, now);
+  stage.apply(*stored, now);
   for (const Unit* unit : stage.view().open_units()) shares_.took(id, *unit, false, now);
-  Problem& problem = problems_.at(id);
   if (problem.terms.running) shares_.enter(id, problem.terms.share, now, shares_.service(id, now));
   return stage;
-}
-
-void Dispatch::end_stage(ProblemId id, Timestamp now) {
-  if (log_) log_(log::problem("end_stage", id, now));
-  close_stage(id, now);
 }
 
 void Dispatch::close_stage(ProblemId id, Timestamp now) {
@@ -128,17 +128,6 @@ RecordedStage* Dispatch::stage(ProblemId id) const {
   return found == problems_.end() ? nullptr : found->second.stage.get();
 }
 
-// After each event of a stage: units that are over hold no slot any more.
-void Dispatch::changed(ProblemId id, const Changes& changes, Timestamp now) {
-  const Problem& problem = problems_.at(id);
-  for (const UnitId unit_id : changes.units) {
-    const Unit* unit = problem.stage->view().unit(unit_id);
-    if (unit == nullptr || unit->state == UnitState::open) continue;
-    shares_.closed(id, *unit, now);
-    if (problem.mapped) group(problem.terms.strategy).ended(*unit);
-  }
-}
-
 FairShare::FindUnit Dispatch::unit_finder() const {
   return [this](ProblemId id, UnitId unit) -> const Unit* {
     const RecordedStage* const found = stage(id);
@@ -148,16 +137,16 @@ FairShare::FindUnit Dispatch::unit_finder() const {
 
 // ---- Hosts ------------------------------------------------------------------------------------------------
 
-void Dispatch::put_host(HostId host, const HostTerms& terms, Timestamp now) {
-  const auto [place, fresh] = hosts_.try_emplace(host);
-  if (!fresh && place->second.terms == terms) return;
-  if (log_) log_(log::host(host, terms, now));
-  place->second.terms = terms;
+void Dispatch::apply(const HostEvent& event, Timestamp now) {
+  const auto [place, fresh] = hosts_.try_emplace(event.host);
+  if (!fresh && place->second.terms == event.terms) return;
+  note(event, now);
+  place->second.terms = event.terms;
 }
 
-void Dispatch::drop_host(HostId host, Timestamp now) {
-  if (log_) log_(log::drop_host(host, now));
-  hosts_.erase(host);
+void Dispatch::apply(const DropHostEvent& event, Timestamp now) {
+  note(event, now);
+  hosts_.erase(event.host);
 }
 
 std::vector<IdleHost> Dispatch::waiting(Timestamp now) const {
@@ -178,7 +167,7 @@ std::vector<IdleHost> Dispatch::waiting(Timestamp now) const {
 
 // ---- Decisions --------------------------------------------------------------------------------------------
 
-Served Dispatch::request(const WorkDemand& demand, Timestamp now) {
+Served Dispatch::apply(const WorkDemand& demand, Timestamp now) {
   CHECK_TRUE(demand.units.size() >= demand.slots.size());
   Served served;
   {
@@ -186,12 +175,12 @@ Served Dispatch::request(const WorkDemand& demand, Timestamp now) {
     if (!demand.slots.empty()) serve(demand, now, served);
   }
   note_waiting(demand, served, now);
-  if (log_) log_(log::work(demand, served, now));
+  if (log_) log_(line_of({now, demand, text_of(served)}));
   return served;
 }
 
-void Dispatch::tick(Timestamp now) {
-  if (log_) log_(log::tick(now));
+void Dispatch::apply(const PulseEvent& event, Timestamp now) {
+  note(event, now);
   shares_.settle(unit_finder(), now);
   for (auto& [strategy, plans] : groups_) {
     plans.tick(
@@ -199,11 +188,15 @@ void Dispatch::tick(Timestamp now) {
   }
 }
 
-void Dispatch::planned(const PlanJob& job, const TaskPlan& plan, double seconds, Timestamp now) {
-  const auto found = groups_.find(job.strategy);
-  if (found == groups_.end() || !found->second.awaits(job)) return;  // of a group that is gone
-  if (log_) log_(log::planned(job.strategy, plan, seconds, now));
-  found->second.finish(job, plan, seconds, now);
+void Dispatch::apply(const PlannedEvent& event, Timestamp now) {
+  const auto found = groups_.find(event.job.strategy);
+  if (found == groups_.end() || !found->second.awaits(event.job)) return;  // of a group that is gone
+  note(event, now);
+  found->second.finish(event.job, event.plan, event.seconds, now);
+}
+
+void Dispatch::apply(const ComparedEvent& event, Timestamp now) {
+  if (log_) log_(line_of({now, event, text_of(event.verdict)}));
 }
 
 double Dispatch::heartbeat_seconds(std::span<const ProblemId> problems, Timestamp now) const {

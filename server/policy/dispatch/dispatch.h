@@ -1,10 +1,10 @@
 // The project as the scheduler sees it: all problems with their stages, all hosts, and one request at a time.
 // Says who gets what, in which order (fair_share.h), who waits how long and why, and when mapping strategies
-// plan (mapping_group.h). The live server and the simulator drive this same object: what it is told (its
-// public calls, and the calls of its stages) and `now` are all that it knows.
+// plan (mapping_group.h). The live server and the simulator drive this same object: what it is told
+// (events.h, and the events of its stages) and `now` are all that it knows.
 //
 // The owner keeps rows, blobs, signatures and jobs; after a call it stores what `changes` name. Unit ids come
-// from the owner. With a sink, all of it is written down with what was decided: the log of a whole server,
+// from the owner. With a sink, all of it is written down with what was decided: the decision log (log.h),
 // which `gleaner-sim replay` plays again.
 //
 // Pure: no I/O, no clock. Not thread-safe. Cost of a request: O(problems) besides that of the stage asked.
@@ -18,9 +18,11 @@
 #include <utility>
 #include <vector>
 
+#include "server/policy/dispatch/events.h"
 #include "server/policy/dispatch/fair_share.h"
+#include "server/policy/dispatch/log.h"
+#include "server/policy/dispatch/log_sink.h"
 #include "server/policy/dispatch/mapping_group.h"
-#include "server/policy/dispatch/terms.h"
 #include "server/policy/journal/recorded_stage.h"
 #include "shared/base/id_table.h"
 
@@ -32,40 +34,29 @@ namespace gleaner::policy {
 
 class Dispatch {
  public:
-  using Sink = RecordedStage::Sink;
-
   // `log`: hears everything that dispatch is told, with what it decided (log.h).
-  explicit Dispatch(PlanRules rules, Sink log = {});
+  explicit Dispatch(PlanRules rules, LogSink log = {});
   ~Dispatch();
   Dispatch(const Dispatch&) = delete;
   Dispatch& operator=(const Dispatch&) = delete;
 
-  // ---- Problems. One competes while it is running and has a stage.
-  // Added, or changed: state, weight, priority. `service`: its account as kept before a restart.
-  void put_problem(ProblemId problem, const ProblemTerms& terms, Timestamp now,
-                   std::optional<double> service = {});
-  void drop_problem(ProblemId problem, Timestamp now);
-  // A stage of it begins; hosts that wait for work are announced to it. `log`: of this stage alone.
-  RecordedStage& begin_stage(ProblemId problem, const StageSetup& setup, Timestamp now, Sink log = {});
-  // The same, as it was stored.
-  RecordedStage& restore_stage(ProblemId problem, const StageSetup& setup, const RestoreEvent& stored,
-                               Timestamp now, Sink log = {});
-  void end_stage(ProblemId problem, Timestamp now);
+  // ---- Events. A problem competes while it is running and has a stage.
+  void apply(const ProblemEvent& event, Timestamp now);
+  void apply(const DropProblemEvent& event, Timestamp now);
+  RecordedStage& apply(const BeginStageEvent& event, Timestamp now);
+  void apply(const HostEvent& event, Timestamp now);
+  void apply(const DropHostEvent& event, Timestamp now);
+  // Who asks gets at most one unit a slot; `demand.units` holds an unused id for each.
+  Served apply(const WorkDemand& demand, Timestamp now);
+  void apply(const PulseEvent& event, Timestamp now);
+  void apply(const PlannedEvent& event, Timestamp now);
+  void apply(const ComparedEvent& event, Timestamp now);
+
   // Null: none has begun. Everything that happens to the stage but requests is told to it directly.
   [[nodiscard]] RecordedStage* stage(ProblemId problem) const;
-
-  // ---- Hosts
-  void put_host(HostId host, const HostTerms& terms, Timestamp now);
-  void drop_host(HostId host, Timestamp now);
-
-  // ---- Decisions
-  // Who asks gets at most one unit a slot; `demand.units` holds an unused id for each.
-  [[nodiscard]] Served request(const WorkDemand& demand, Timestamp now);
-  // About once a second: settles accounts, looks whether to plan again.
-  void tick(Timestamp now);
-  // Plans to be made, each handed back to planned(); a job that is lost ends its group's planning for good.
+  // Plans to be made, each handed back with a PlannedEvent; a job that is lost ends its group's planning for
+  // good.
   [[nodiscard]] std::vector<PlanJob> take_jobs() { return std::exchange(jobs_, {}); }
-  void planned(const PlanJob& job, const TaskPlan& plan, double seconds, Timestamp now);
 
   // Seconds until a host is to say how its units of these problems stand.
   [[nodiscard]] double heartbeat_seconds(std::span<const ProblemId> problems, Timestamp now) const;
@@ -94,10 +85,14 @@ class Dispatch {
     std::vector<Waiting> waiting;       // slots that got nothing
   };
   struct Attempt;
+  class Observer;
 
-  RecordedStage& make_stage(ProblemId problem, const StageSetup& setup, Timestamp now, Sink log);
+  // Written down, if anybody wants it.
+  template <typename Event>
+  void note(const Event& event, Timestamp now) const {
+    if (log_) log_(line_of({now, event}));
+  }
   void close_stage(ProblemId problem, Timestamp now);
-  void changed(ProblemId problem, const Changes& changes, Timestamp now);
   void compete(ProblemId id, Problem& problem, Timestamp now, std::optional<double> service = {});
   [[nodiscard]] FairShare::FindUnit unit_finder() const;
 
@@ -116,7 +111,7 @@ class Dispatch {
   [[nodiscard]] std::vector<PlanWorker> workers(const MappingGroup& group, Timestamp now) const;
 
   PlanRules rules_;
-  Sink log_;
+  LogSink log_;
   bool deciding_ = false;  // what stages are asked meanwhile follows from the event
   std::map<ProblemId, Problem> problems_;
   IdTable<HostId, Host> hosts_;

@@ -1,92 +1,101 @@
 #include "server/policy/dispatch/log.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
 
 #include "server/policy/dispatch/log_fields.h"
-#include "server/policy/journal/lines.h"
 #include "server/policy/journal/play.h"
+#include "shared/json/text.h"
 
-namespace gleaner::policy::log {
+namespace gleaner::policy {
 namespace {
 
+using protocol::codec::JsonReader;
 using protocol::codec::JsonWriter;
 
-// One line; `write` adds what the event has besides its time and its name.
-template <typename Write>
-std::string line_of(const std::string& what, Timestamp now, const Write& write) {
-  JsonWriter writer;
-  const LogFields log(writer);
-  writer.open();
-  log("at", now);
-  log("dispatch", what);
-  write(writer, log);
-  writer.close();
-  return writer.take();
+constexpr int version = 1;
+constexpr protocol::codec::Whole versions{version, version};
+const char* const event_names[] = {"problem", "drop_problem", "stage", "host",    "drop_host",
+                                   "work",    "planned",      "tick",  "verdict", "stage_event"};
+static_assert(std::size(event_names) == std::variant_size_v<ProjectEvent>);
+
+template <std::size_t I = 0>
+ProjectEvent make_event(std::size_t index, JsonReader& reader) {
+  if constexpr (I < std::variant_size_v<ProjectEvent>) {
+    if (index != I) return make_event<I + 1>(index, reader);
+    std::variant_alternative_t<I, ProjectEvent> event;
+    visit(reader, event);
+    return event;
+  }
+  return PulseEvent{};
+}
+
+Error invalid(std::string message) {
+  return {ErrorKind::invalid, std::move(message)};
 }
 
 }  // namespace
 
-std::string begins(const PlanRules& rules) {
+std::string first_line(const PlanRules& rules) {
   JsonWriter writer;
   writer.open();
-  writer("gleaner_project_log", version, protocol::codec::Whole{});
+  writer("gleaner_project_log", version, versions);
   visit(writer, rules);
   writer.close();
   return writer.take();
 }
 
-std::string problem(ProblemId problem, const ProblemTerms& terms, std::optional<double> service,
-                    Timestamp now) {
-  return line_of("problem", now, [&](JsonWriter& writer, const auto& log) {
-    log("problem", problem);
-    visit(writer, terms);
-    log.maybe("service", service);
-  });
+std::string line_of(const LogEntry& entry) {
+  JsonWriter writer;
+  const LogFields log(writer);
+  const std::string name = event_names[entry.event.index()];
+  writer.open();
+  if (!std::holds_alternative<StageHappened>(entry.event)) log("at", entry.at);  // that says it itself
+  log("dispatch", name);
+  std::visit([&](const auto& event) { visit(writer, event); }, entry.event);
+  log.maybe("answer", entry.answer);
+  writer.close();
+  return writer.take();
 }
 
-std::string problem(const char* what, ProblemId problem, Timestamp now) {
-  return line_of(what, now, [&](JsonWriter&, const auto& log) { log("problem", problem); });
-}
-
-std::string stage(ProblemId problem, const StageSetup& setup, const RestoreEvent* stored, Timestamp now) {
-  std::string line = fmt::format(R"({{"at":{},"dispatch":"stage","problem":{},"setup":{})",
-                                 to_microseconds(now), problem.value, setup_line(setup));
-  if (stored != nullptr) line += fmt::format(R"(,"stored":{})", entry_line({now, *stored, {}}));
-  return line + "}";
-}
-
-std::string stage_event(ProblemId problem, const std::string& line) {
-  return fmt::format(R"({{"dispatch":"stage_event","problem":{},"event":{}}})", problem.value, line);
-}
-
-std::string host(HostId host, const HostTerms& terms, Timestamp now) {
-  return line_of("host", now, [&](JsonWriter& writer, const auto& log) {
-    log("host", host);
-    visit(writer, terms);
-  });
-}
-
-std::string drop_host(HostId host, Timestamp now) {
-  return line_of("drop_host", now, [&](JsonWriter&, const auto& log) { log("host", host); });
-}
-
-std::string work(const WorkDemand& demand, const Served& served, Timestamp now) {
-  return line_of("work", now, [&](JsonWriter& writer, const auto& log) {
-    visit(writer, demand);
-    const std::string answer = text_of(served);
-    log("answer", answer);
-  });
-}
-
-std::string planned(const std::string& strategy, const TaskPlan& plan, double seconds, Timestamp now) {
-  PlanOutcome outcome{strategy, seconds, plan.taken, plan.reason, static_cast<std::int64_t>(plan.placed), {}};
-  for (const auto& [slot, tasks] : plan.queues)
-    outcome.queues.push_back({slot, {tasks.begin(), tasks.end()}});
-  return line_of("planned", now, [&](JsonWriter& writer, const auto&) { visit(writer, outcome); });
-}
-
-std::string tick(Timestamp now) {
-  return line_of("tick", now, [](JsonWriter&, const auto&) {});
+Result<LogLine> read_line(std::string_view line) {
+  const json::Value object = json::parse_or_null(line);
+  if (!object.is_object()) return invalid("expected one JSON object on the line");
+  for (const char* former : {"gleaner_stage_log", "gleaner_verdict_log"})
+    if (object.contains(former))
+      return invalid(
+          fmt::format("{}: logs of a stage or of verdicts, which servers before wrote beside the "
+                      "project's, cannot be replayed: name the project's, decisions/project.jsonl",
+                      former));
+  JsonReader reader(object);
+  const LogFields log(reader);
+  if (object.contains("gleaner_project_log")) {
+    PlanRules rules;
+    int theirs = 0;
+    reader("gleaner_project_log", theirs, versions);
+    visit(reader, rules);
+    if (reader.failed()) return invalid(reader.failure());
+    return LogLine{rules};
+  }
+  LogEntry entry;
+  std::string name;
+  log("dispatch", name);
+  if (reader.failed()) return invalid(reader.failure());
+  const auto* const found = std::find(std::begin(event_names), std::end(event_names), name);
+  if (found == std::end(event_names))
+    return invalid(
+        fmt::format("dispatch: expected one of {}, got \"{}\"", fmt::join(event_names, ", "), name));
+  entry.event = make_event(static_cast<std::size_t>(found - std::begin(event_names)), reader);
+  if (const auto* happened = std::get_if<StageHappened>(&entry.event))
+    entry.at = happened->entry.at;
+  else
+    log("at", entry.at);
+  log.maybe("answer", entry.answer);
+  if (reader.failed()) return invalid(reader.failure());
+  return LogLine{std::move(entry)};
 }
 
 std::string text_of(const Served& served) {
@@ -98,9 +107,16 @@ std::string text_of(const Served& served) {
     text += fmt::format("again in {} s: {}; ", served.retry_after, served.reason);
   for (const auto& [problem, changes] : served.changes) {
     for (const Decision& decision : changes.decisions)
-      text += fmt::format("problem {}: {}; ", problem.value, policy::text_of(decision));
+      text += fmt::format("problem {}: {}; ", problem.value, text_of(decision));
   }
   return text;
 }
 
-}  // namespace gleaner::policy::log
+std::string text_of(const Verdict& verdict) {
+  const char* const kinds[] = {"agree", "need another", "decided", "undecided"};
+  return fmt::format("{}: right {}, wrong {}, {}, {}", kinds[static_cast<int>(verdict.kind) - 1],
+                     verdict.right, verdict.wrong, verdict.differ ? "some differ" : "all the same",
+                     verdict.independent ? "independent" : "not independent");
+}
+
+}  // namespace gleaner::policy

@@ -1,9 +1,9 @@
-// The fields of a server's log, for its writer and its replay alike (journal/log_fields.h). Internal to this
+// The fields of a project's log, for its writer and its reader alike (journal/log_fields.h). Internal to this
 // module.
 #pragma once
 
-#include "server/policy/dispatch/mapping_group.h"
-#include "server/policy/dispatch/terms.h"
+#include "server/policy/dispatch/events.h"
+#include "server/policy/journal/entry_fields.h"
 #include "server/policy/journal/log_fields.h"
 #include "shared/protocol/fields_work.h"
 
@@ -63,18 +63,10 @@ void visit(Archive& archive, protocol::codec::Of<Archive, WorkDemand>& demand) {
   archive.defaulted("awaited", demand.awaited, all_from_one);
 }
 
-// What came of a search for a plan.
-struct PlanOutcome {
-  struct Queue {
-    PlanSlot slot;
-    std::vector<PlanTask> tasks;
-  };
-  std::string strategy;
-  double seconds = 0;
-  bool taken = true;
-  std::string reason;
-  std::int64_t placed = 0;
-  std::vector<Queue> queues;
+// A slot's queue, as a plan has it.
+struct LoggedQueue {
+  PlanSlot slot;
+  std::vector<PlanTask> tasks;
 };
 
 template <typename Archive>
@@ -88,22 +80,110 @@ void visit(Archive& archive, protocol::codec::Of<Archive, PlanTask>& task) {
 }
 
 template <typename Archive>
-void visit(Archive& archive, protocol::codec::Of<Archive, PlanOutcome::Queue>& queue) {
+void visit(Archive& archive, protocol::codec::Of<Archive, LoggedQueue>& queue) {
   const LogFields log(archive);
   archive("host", queue.slot.host, from_one);
   log("slot", queue.slot.slot);
   log.rows("tasks", queue.tasks);
 }
 
+// Of the job only its strategy: a replay has the job.
 template <typename Archive>
-void visit(Archive& archive, protocol::codec::Of<Archive, PlanOutcome>& outcome) {
+void visit(Archive& archive, protocol::codec::Of<Archive, PlannedEvent>& event) {
   const LogFields log(archive);
-  log("strategy", outcome.strategy);
-  log("seconds", outcome.seconds);
-  log("taken", outcome.taken);
-  log("reason", outcome.reason);
-  log("placed", outcome.placed);
-  log.rows("queues", outcome.queues);
+  std::vector<LoggedQueue> queues;
+  for (const auto& [slot, tasks] : event.plan.queues) queues.push_back({slot, {tasks.begin(), tasks.end()}});
+  auto placed = static_cast<std::int64_t>(event.plan.placed);
+  log("strategy", event.job.strategy);
+  log("seconds", event.seconds);
+  log("taken", event.plan.taken);
+  log("reason", event.plan.reason);
+  log("placed", placed);
+  log.rows("queues", queues);
+  if constexpr (!Archive::writes) {
+    event.plan.placed = static_cast<std::uint64_t>(placed);
+    for (const LoggedQueue& queue : queues)
+      event.plan.queues[queue.slot] = {queue.tasks.begin(), queue.tasks.end()};
+  }
+}
+
+template <typename Archive>
+void visit(Archive& archive, protocol::codec::Of<Archive, ProblemEvent>& event) {
+  archive("problem", event.problem, from_one);
+  visit(archive, event.terms);
+  LogFields(archive).maybe("service", event.service);
+}
+
+template <typename Archive>
+void visit(Archive& archive, protocol::codec::Of<Archive, DropProblemEvent>& event) {
+  archive("problem", event.problem, from_one);
+}
+
+template <typename Archive>
+void visit(Archive& archive, protocol::codec::Of<Archive, BeginStageEvent>& event) {
+  archive("problem", event.problem, from_one);
+  archive("setup", event.setup);
+  archive("stored", event.stored);
+}
+
+template <typename Archive>
+void visit(Archive& archive, protocol::codec::Of<Archive, HostEvent>& event) {
+  archive("host", event.host, from_one);
+  visit(archive, event.terms);
+}
+
+template <typename Archive>
+void visit(Archive& archive, protocol::codec::Of<Archive, DropHostEvent>& event) {
+  archive("host", event.host, from_one);
+}
+
+template <typename Archive>
+void visit(Archive&, protocol::codec::Of<Archive, PulseEvent>&) {}
+
+template <typename Archive>
+void visit(Archive& archive, protocol::codec::Of<Archive, Opinion>& opinion) {
+  const LogFields log(archive);
+  archive("host", opinion.host, from_one);
+  archive("segment", opinion.segment, protocol::codec::Whole{0, log_whole_max});
+  log("reliability", opinion.reliability);
+  log("own", opinion.own);
+  archive("party", opinion.party, protocol::codec::Whole{-log_whole_max, log_whole_max});
+  log("known", opinion.known);
+  archive.require(opinion.reliability > 0 && opinion.reliability < 1,
+                  "expected a reliability between 0 and 1");
+}
+
+template <typename Archive>
+void visit(Archive& archive, protocol::codec::Of<Archive, VerdictTerms>& terms) {
+  const LogFields log(archive);
+  log("odds", terms.odds);
+  log("coincidence", terms.coincidence);
+  archive("agree_min", terms.agree_min, protocol::codec::Whole{1, 1000});
+  archive("opinions_max", terms.opinions_max, protocol::codec::Whole{1, 1000});
+  archive.require(terms.odds > 0 && terms.coincidence > 0 && terms.coincidence < 1,
+                  "expected odds above 0, and a coincidence between 0 and 1");
+}
+
+// Of the verdict which opinions agree; what it is otherwise is the answer.
+template <typename Archive>
+void visit(Archive& archive, protocol::codec::Of<Archive, ComparedEvent>& event) {
+  const LogFields log(archive);
+  constexpr std::size_t opinions_max = 4096;  // far beyond what is ever asked for
+  std::vector<std::int64_t> classes(event.verdict.classes.begin(), event.verdict.classes.end());
+  archive("problem", event.problem, from_one);
+  log("range", event.range);
+  archive("terms", event.terms, protocol::codec::Row{});
+  archive("opinions", event.opinions, protocol::codec::List{opinions_max, protocol::codec::Row{}});
+  log("classes", classes);
+  archive.require(!event.opinions.empty() && classes.size() == event.opinions.size(),
+                  "expected one opinion or more, and a class of each");
+  if constexpr (!Archive::writes) event.verdict.classes.assign(classes.begin(), classes.end());
+}
+
+template <typename Archive>
+void visit(Archive& archive, protocol::codec::Of<Archive, StageHappened>& event) {
+  archive("problem", event.problem, from_one);
+  archive("event", event.entry);
 }
 
 }  // namespace gleaner::policy

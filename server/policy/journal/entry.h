@@ -1,4 +1,4 @@
-// One entry of a stage's log: an event with what the stage made of it. Value types.
+// One entry of the decision log about a stage: an event with what the stage made of it. Value types.
 #pragma once
 
 #include <string>

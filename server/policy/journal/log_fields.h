@@ -1,6 +1,6 @@
 // The fields of the values in a log, by name, for the writer and the reader alike: those of the wire's
 // messages (shared/protocol/json_reader.h), in the form that logs have. A field that is added to one of these
-// types has to be added here, or replays part from the log where it matters (journal_test.cpp watches the
+// types has to be added here, or replays part from the log where it matters (log_test.cpp watches the
 // sizes). Internal to this module and dispatch.
 #pragma once
 
@@ -174,26 +174,6 @@ void visit(Archive& archive, protocol::codec::Of<Archive, RelayOffer>& offer) {
   const LogFields log(archive);
   log("rate", offer.rate);
   log("slots", offer.slots);
-}
-
-template <typename Archive>
-void visit(Archive& archive, protocol::codec::Of<Archive, RequestEvent>& event) {
-  const LogFields log(archive);
-  auto& requester = event.requester;
-  log("host", requester.host);
-  log("slot", requester.slot);
-  log("urgent", requester.urgent);
-  log("slots", requester.slots);
-  log("performance", requester.performance);
-  log("queue_unloaded", requester.queue_unloaded);
-  log("queue_current", requester.queue_current);
-  log("proposed_items", requester.proposed_items);
-  log.added("watts", requester.watts);
-  log.added("stranger", requester.stranger);
-  log("unit", requester.unit);
-  log("planned", requester.planned);
-  log("planned_reason", requester.planned_reason);
-  log.maybe("relay", requester.relay);
 }
 
 template <typename Archive>

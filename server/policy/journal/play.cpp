@@ -26,11 +26,6 @@ std::string answer_of(const Apply& apply) {
 
 }  // namespace
 
-StageAnswer play(Stage& stage, const StageEvent& event, Timestamp now) {
-  Changes changes;
-  return play(stage, event, now, changes);
-}
-
 StageAnswer play(Stage& stage, const StageEvent& event, Timestamp now, Changes& changes) {
   const std::size_t before = changes.decisions.size();
   const auto apply = [&](const auto& one) {

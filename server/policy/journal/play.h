@@ -6,8 +6,6 @@
 
 namespace gleaner::policy {
 
-[[nodiscard]] StageAnswer play(Stage& stage, const StageEvent& event, Timestamp now);
-// The same, and what it changed.
 [[nodiscard]] StageAnswer play(Stage& stage, const StageEvent& event, Timestamp now, Changes& changes);
 
 [[nodiscard]] std::string text_of(const Grant& grant);

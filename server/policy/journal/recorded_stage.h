@@ -1,10 +1,8 @@
-// A stage whose every event is written down with what was decided. Without a sink, or with one that is full,
-// it costs nothing. Tell it events like the stage it holds; everything that changes nothing is asked of
-// view(). Not thread-safe.
+// A stage whose every event somebody hears of, with what was decided (dispatch.h writes them down). Tell it
+// events like the stage it holds; everything that changes nothing is asked of view(). Not thread-safe.
 #pragma once
 
-#include <concepts>
-#include <functional>
+#include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -13,53 +11,40 @@
 
 namespace gleaner::policy {
 
-// Where the lines of a log go (lines.h, without the newline). True in conditions while it takes any: who
-// writes asks first, so that no line is made for nothing.
-class LogSink {
+class StageObserver {
  public:
-  using Write = std::function<void(const std::string& line)>;
-  // Whether a line of so many bytes or more still has its place. False: nothing has from then on, for a log
-  // that lacks a line leads nowhere.
-  using Room = std::function<bool(std::size_t bytes)>;
+  StageObserver() = default;
+  virtual ~StageObserver() = default;
+  StageObserver(const StageObserver&) = delete;
+  StageObserver& operator=(const StageObserver&) = delete;
 
-  LogSink() = default;
-  template <typename Call>
-  requires std::constructible_from<Write, Call> LogSink(
-      Call write, Room room = {})  // NOLINT(google-explicit-constructor): lambdas
-      : write_(std::move(write)), room_(std::move(room)) {}
-
-  [[nodiscard]] bool has_room(std::size_t bytes) const { return write_ && (!room_ || room_(bytes)); }
-  explicit operator bool() const { return has_room(0); }
-  void operator()(const std::string& line) const { write_(line); }
-
- private:
-  Write write_;
-  Room room_;
+  // False: record() is not called, and no entry is made for nothing.
+  [[nodiscard]] virtual bool records() const = 0;
+  virtual void record(JournalEntry entry) = 0;
+  // After every event that was applied with `changes` (of earlier events, too, if the caller gathers them).
+  virtual void changed(const Changes& changes, Timestamp now) = 0;
 };
 
 class RecordedStage {
  public:
-  using Sink = LogSink;
-
-  // Told after every event what changed (of earlier events, too, if the caller gathers them).
-  using Observer = std::function<void(const Changes& changes, Timestamp now)>;
-
-  explicit RecordedStage(const StageSetup& setup, Sink sink = {}, Observer observer = {});
+  // Null: nobody hears.
+  explicit RecordedStage(const StageSetup& setup, std::unique_ptr<StageObserver> observer = nullptr)
+      : stage_(setup), observer_(std::move(observer)) {}
 
   // What Stage::apply() of that event says.
   template <typename Event>
   auto apply(const Event& event, Timestamp now, Changes& changes) {
     const std::size_t before = changes.decisions.size();
-    const auto noted = [&](const std::string& answer) {
-      if (sink_) record(event, answer, now, changes, before);
-      if (observer_) observer_(changes, now);
+    const auto heard = [&](const auto&... answer) {
+      record(event, now, changes, before, answer...);
+      if (observer_) observer_->changed(changes, now);
     };
     if constexpr (std::is_void_v<decltype(stage_.apply(event, now, changes))>) {
       stage_.apply(event, now, changes);
-      noted({});
+      heard();
     } else {
       auto answer = stage_.apply(event, now, changes);
-      noted(sink_ ? text_of(answer) : std::string());
+      heard(answer);
       return answer;
     }
   }
@@ -67,14 +52,13 @@ class RecordedStage {
   auto apply(const Event& event, Timestamp now) {
     if constexpr (std::is_void_v<decltype(stage_.apply(event, now))>) {
       stage_.apply(event, now);
-      if (sink_) record(event, {}, now);
+      record(event, now, {}, 0);
     } else {
       auto answer = stage_.apply(event, now);
-      if (sink_) record(event, text_of(answer), now);
+      record(event, now, {}, 0, answer);
       return answer;
     }
   }
-  void apply(const RestoreEvent& event, Timestamp now);
   // Of a log.
   StageAnswer play(const StageEvent& event, Timestamp now);
   // Not recorded: nothing is decided on it.
@@ -85,13 +69,20 @@ class RecordedStage {
   [[nodiscard]] const Stage& view() const { return stage_; }
 
  private:
+  [[nodiscard]] bool records() const { return observer_ && observer_->records(); }
   // Decisions from `before` on are the event's.
-  void record(const StageEvent& event, std::string answer, Timestamp now, const Changes& changes = {},
-              std::size_t before = 0) const;
+  template <typename Event, typename... Answer>
+  void record(const Event& event, Timestamp now, const Changes& changes, std::size_t before,
+              const Answer&... answer) const {
+    if constexpr (std::is_constructible_v<StageEvent, const Event&>)
+      if (records())
+        observer_->record(entry_of(event, (std::string() + ... + text_of(answer)), now, changes, before));
+  }
+  [[nodiscard]] static JournalEntry entry_of(StageEvent event, std::string answer, Timestamp now,
+                                             const Changes& changes, std::size_t before);
 
   Stage stage_;
-  Sink sink_;
-  Observer observer_;
+  std::unique_ptr<StageObserver> observer_;
 };
 
 }  // namespace gleaner::policy

@@ -1,5 +1,5 @@
-// What happens to a project besides requests for work, and what follows from it. Facts that the project
-// cannot know (whose results agree, what a kernel ended with, a secret draw) are values of the events; what
+// What happens to a project besides what its scheduler is told (dispatch/events.h), and what follows from it.
+// Facts that the project cannot know (what a kernel ended with, a secret draw) are values of the events; what
 // the caller has to store, tell or do is a value of the changes. Value types.
 #pragma once
 
@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "server/policy/blame.h"
+#include "server/policy/dispatch/events.h"
 #include "server/policy/stage/stage.h"
 #include "server/policy/trust/reputation.h"
-#include "server/policy/trust/verdict.h"
 #include "shared/protocol/messages.h"
 
 namespace gleaner::policy {
@@ -22,14 +22,6 @@ struct DeliveredEvent {
   HostId host;
   std::vector<Range> accepted;
   std::uint64_t draw = 0;  // secret, the same for the same delivery: decides which items are audited
-};
-
-// Several hosts' results of the same items were compared. All opinions are still stored.
-struct ComparedEvent {
-  ProblemId problem;
-  Range range;
-  std::vector<Opinion> opinions;  // never empty
-  Verdict verdict;
 };
 
 // Every item of the problem's stage is accepted, and nothing is being compared.

@@ -11,10 +11,10 @@ Changes& ProjectChanges::of(ProblemId problem) {
   return found != stages.end() ? found->second : stages.emplace_back(problem, Changes{}).second;
 }
 
-Project::Project(const PlanRules& rules, Dispatch::Sink log, Rule rule)
+Project::Project(const PlanRules& rules, LogSink log, Rule rule)
     : rule_(rule), dispatch_(std::make_unique<Dispatch>(rules, std::move(log))) {}
 
-void Project::restart(const PlanRules& rules, Dispatch::Sink log) {
+void Project::restart(const PlanRules& rules, LogSink log) {
   dispatch_ = std::make_unique<Dispatch>(rules, std::move(log));
 }
 

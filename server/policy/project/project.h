@@ -50,12 +50,12 @@ enum class Rule {
 
 class Project {
  public:
-  explicit Project(const PlanRules& rules, Dispatch::Sink log = {}, Rule rule = Rule::everything);
+  explicit Project(const PlanRules& rules, LogSink log = {}, Rule rule = Rule::everything);
 
   [[nodiscard]] Dispatch& dispatch() { return *dispatch_; }
   [[nodiscard]] const Dispatch& dispatch() const { return *dispatch_; }
   // The scheduler forgets all, as in a restart; what is known of hosts and their results stays.
-  void restart(const PlanRules& rules, Dispatch::Sink log);
+  void restart(const PlanRules& rules, LogSink log);
 
   // ---- Problems that are not over
   void put_problem(ProblemId problem, const ProblemFacts& facts);

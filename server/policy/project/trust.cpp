@@ -138,6 +138,7 @@ ProjectChanges Project::apply(const AuditedEvent& event, Timestamp now) {
 }
 
 ProjectChanges Project::apply(const ComparedEvent& event, Timestamp now) {
+  dispatch_->apply(event, now);
   ProjectChanges changes;
   if (verifies_nothing(event)) {
     if (dispatch_->stage(event.problem)->view().ledger().disputed().overlaps(event.range))

@@ -1,5 +1,5 @@
 // Everything that may happen to a stage, as values: the vocabulary of whoever tells a stage something (the
-// live server, a relay, the simulator), of its log (journal/lines.h) and of the replay of one. The same
+// live server, a relay, the simulator), of the decision log (dispatch/log.h) and of its replay. The same
 // events in the same order lead to the same decisions. Value types; Stage::apply() says what each is answered
 // with.
 #pragma once
@@ -146,9 +146,11 @@ struct TakeAwayEvent {
   std::string reason;
 };
 
-using StageEvent = std::variant<RestoreEvent, RequestEvent, ReportEvent, CommitEvent, GiveBackEvent,
-                                HostLeftEvent, TickEvent, DisputeEvent, ResolveEvent, RejectEvent,
-                                EnoughEvent, SizingEvent, StragglerEvent, RememberEvent, SaveEvent,
-                                ExpectEvent, AdmitRelayEvent, RelayReportEvent, BringEvent, TakeAwayEvent>;
+// All of them but RestoreEvent and RequestEvent, which follow from what dispatch is told
+// (dispatch/events.h): what a log has of a stage itself.
+using StageEvent =
+    std::variant<ReportEvent, CommitEvent, GiveBackEvent, HostLeftEvent, TickEvent, DisputeEvent,
+                 ResolveEvent, RejectEvent, EnoughEvent, SizingEvent, StragglerEvent, RememberEvent,
+                 SaveEvent, ExpectEvent, AdmitRelayEvent, RelayReportEvent, BringEvent, TakeAwayEvent>;
 
 }  // namespace gleaner::policy

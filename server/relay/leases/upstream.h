@@ -40,7 +40,7 @@ struct Upstream final : Origin {
   Status load(storage::Store& store, Model& model, Timestamp now) override;
   bool plans() const override { return false; }
   void forget(ProblemId problem) override;
-  Result<std::vector<ProblemId>> drop_quiet(Transaction& tx) override;
+  Status drop_quiet(Transaction& tx) override;
   Result<CommitPlace> find_place(Transaction& tx, HostId host, protocol::CommitRequest request) override;
   Status take_results(Transaction& tx, HostId host, const std::vector<PreparedCommit>& commits,
                       WorkOutcome& outcome) override;

@@ -42,7 +42,7 @@ std::set<ProblemId> untold(const Model& model) {
 
 }  // namespace
 
-Result<std::vector<ProblemId>> Upstream::drop_quiet(Transaction& tx) {
+Status Upstream::drop_quiet(Transaction& tx) {
   Upstream& upstream = *this;
   const auto here = busy(tx.model), expected = untold(tx.model);
   std::vector<ProblemId> gone;
@@ -60,7 +60,7 @@ Result<std::vector<ProblemId>> Upstream::drop_quiet(Transaction& tx) {
                                 id.value, tx.model.problems.at(id).row.name));
     TRY(erase_problem(tx, id));
   }
-  return gone;
+  return {};
 }
 
 }  // namespace gleaner::service

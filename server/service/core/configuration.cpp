@@ -81,9 +81,10 @@ void declare_limits(io::Settings& settings, Configuration& c) {
 void declare_log(io::Settings& settings, Configuration& c) {
   settings.add(
       "log.decisions_megabytes", &c.decisions_megabytes, 0, 1 << 20,
-      "Each stage's events and decisions are written to decisions/problem-N/stage-M.jsonl up to this\n"
-      "size, and those of the whole server to decisions/project.jsonl, for `gleaner-sim replay`. 0: not\n"
-      "at all.");
+      "All that the server is told and decides is written to decisions/project.jsonl up to this size, for\n"
+      "`gleaner-sim replay`: 200 busy hosts fill it in half a day. A start that finds the file more than "
+      "half\n"
+      "full keeps it as decisions/project-former.jsonl, and begins another one. 0: not at all.");
   settings.add("log.level", &c.log_level, "trace, debug, info, warning or error.",
                [](const std::string& level) -> Status {
                  for (const char* known : {"trace", "debug", "info", "warning", "error"})

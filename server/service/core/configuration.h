@@ -56,7 +56,7 @@ struct Configuration {
   std::int64_t keep_ended_days = 0;         // problems that are over; 0: for ever
   bool check_store_at_start = true;
   std::int64_t scrub_megabytes_per_second = 4;
-  std::int64_t decisions_megabytes = 64;
+  std::int64_t decisions_megabytes = 256;
   std::string log_level = "info";
   std::string log_format = "text";
   std::string notices_mail;     // addresses, apart by commas; empty: none

@@ -39,12 +39,13 @@ policy::ProblemFacts facts_of(const Problem& problem) {
 
 void tell_dispatch(Transaction& tx, const Problem& problem) {
   tx.model.project->put_problem(problem.row.id, facts_of(problem));
-  tx.model.project->dispatch().put_problem(problem.row.id, terms_of(problem), tx.now);
+  tx.model.project->dispatch().apply(policy::ProblemEvent{problem.row.id, terms_of(problem)}, tx.now);
 }
 
 void tell_dispatch(Transaction& tx, const Host& host) {
   if (host.row.relay != HostId{}) return;  // its relay asks for it
-  tx.model.project->dispatch().put_host(host.row.id, terms_of(tx.model, host, tx.now), tx.now);
+  tx.model.project->dispatch().apply(policy::HostEvent{host.row.id, terms_of(tx.model, host, tx.now)},
+                                     tx.now);
 }
 
 std::string held_back(const Model& model, const Host& host, Timestamp now) {

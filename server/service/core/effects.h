@@ -13,7 +13,6 @@
 
 #include "server/policy/dispatch/mapping_group.h"
 #include "server/policy/trust/verdict.h"
-#include "server/service/core/decision_log.h"
 #include "server/service/core/manager_setup.h"
 #include "server/storage/store.h"
 #include "shared/bundle/manifest.h"
@@ -107,12 +106,6 @@ struct PublishRevocations {
 // The model is read back from the store.
 struct Reload {};
 
-// What the log has of this transaction has happened; `flush`: and is written.
-struct SettleDecisions {
-  std::shared_ptr<DecisionLog> log;
-  bool flush = false;
-};
-
 struct LogLine {
   enum class Level { debug, info, warning, error } level = Level::info;
   std::string text;
@@ -123,7 +116,7 @@ struct LogLine {
 using Effect = std::variant<effect::Plan, effect::Combine, effect::Review, effect::Map, effect::EndManager,
                             effect::AdmitToken, effect::DropToken, effect::RefuseToken, effect::PutAdminToken,
                             effect::SetBans, effect::RemoveFile, effect::Announce, effect::PublishRevocations,
-                            effect::Reload, effect::SettleDecisions, effect::LogLine>;
+                            effect::Reload, effect::LogLine>;
 
 class Effects {
  public:

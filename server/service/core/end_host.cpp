@@ -38,7 +38,7 @@ Status end_host(Transaction& tx, Host& host, protocol::HostState state, const st
   host.row.state = state;
   host.row.relay = HostId{};
   tell_project(tx.model, host.row);
-  tx.model.project->dispatch().drop_host(host.row.id, tx.now);
+  tx.model.project->dispatch().apply(policy::DropHostEvent{host.row.id}, tx.now);
   TRY(tx.store.update_host(host.row));
   tx.model.index.put(host.row);
   tx.effects.add(effect::RefuseToken{host.row.token_digest, host.row.state_reason});

@@ -48,7 +48,7 @@ void join_with(storage::HostRow& row, const storage::CodeRow& code, const protoc
 Status let_go(Transaction& tx, const Host& known, const std::string& reason) {
   Host& host = tx.model.hosts.at(known.row.id);
   TRY(give_back_all(tx, host, reason));
-  tx.model.project->dispatch().drop_host(host.row.id, tx.now);
+  tx.model.project->dispatch().apply(policy::DropHostEvent{host.row.id}, tx.now);
   tx.effects.add(effect::DropToken{host.row.token_digest});
   return {};
 }

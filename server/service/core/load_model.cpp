@@ -74,7 +74,7 @@ Status load_problem(storage::Store& store, const storage::ProblemRow& row, Times
 
   if (!over(row.state)) {
     model.project->put_problem(row.id, facts_of(problem));
-    model.project->dispatch().put_problem(row.id, terms_of(problem), now, row.service);
+    model.project->dispatch().apply(policy::ProblemEvent{row.id, terms_of(problem), row.service}, now);
   }
   TRY_ASSIGN(auto stage_row, store.stage(row.id, row.stage));
   if (!stage_row) return {};  // not planned yet
@@ -97,16 +97,16 @@ void load_host(storage::HostRow&& row, Timestamp now, Model& model) {
   if (host.row.state != protocol::HostState::active) return;
   model.contacts.heard({}, host.row.last_contact, now);
   if (host.row.relay != HostId{}) return;  // its relay asks for it
-  model.project->dispatch().put_host(host.row.id, terms_of(model, host, now), now);
+  model.project->dispatch().apply(policy::HostEvent{host.row.id, terms_of(model, host, now)}, now);
 }
 
 // What there may be a million of.
-Status load_many(storage::Store& store, const std::vector<storage::ProblemRow>& problems, io::Files& files,
+Status load_many(storage::Store& store, const std::vector<storage::ProblemRow>& problems,
                  const Settings& settings, Timestamp now, Model& model) {
   ReadAhead rows(store, problems);
-  TRY_ASSIGN(const auto stages, rows.stages());
-  for (const auto& [problem, stored] : stages)
-    TRY(restore_stage(stored, settings, now, model.problems.at(problem), model, &files));
+  TRY_ASSIGN(auto stages, rows.stages());
+  for (auto& [problem, stored] : stages)
+    restore_stage(std::move(stored), settings, now, model.problems.at(problem), model);
   for (auto hosts = rows.next_hosts(); !hosts.empty(); hosts = rows.next_hosts())
     for (auto& row : hosts) load_host(std::move(row), now, model);
   for (auto& [id, problem] : model.problems)
@@ -118,11 +118,10 @@ Status load_many(storage::Store& store, const std::vector<storage::ProblemRow>& 
 
 std::unique_ptr<policy::Project> make_project(Model& model, io::Files& files, const Settings& settings) {
   const Configuration& configuration = settings.configuration;
-  policy::RecordedStage::Sink sink;
+  policy::LogSink sink;
   if (configuration.decisions_megabytes > 0) {
-    model.log = std::make_shared<DecisionLog>(settings.directory.decisions(),
+    model.log = std::make_shared<DecisionLog>(files, settings.directory.decisions(),
                                               configuration.decisions_megabytes << 20);
-    model.log->open(files);
     sink = sink_of(model.log);
   }
   return std::make_unique<policy::Project>(
@@ -150,7 +149,7 @@ Result<Model> load_model(storage::Store& store, io::Files& files, const Settings
   for (const auto& row : applications) TRY(load_application(row, files, settings, store, model));
   TRY_ASSIGN(const auto problems, store.problems());
   for (const auto& row : problems) TRY(load_problem(store, row, now, model));
-  TRY(load_many(store, problems, files, settings, now, model));
+  TRY(load_many(store, problems, settings, now, model));
   TRY(load_put_out(store, model));
   TRY(model.origin->load(store, model, now));
   return model;

@@ -25,22 +25,19 @@ void admit_relays(const Model& model, policy::RecordedStage& stage, Timestamp no
   for (const HostId relay : model.index.relays().relays()) stage.apply(policy::AdmitRelayEvent{relay}, now);
 }
 
-Status restore_stage(const policy::RestoreEvent& stored, const Settings& settings, Timestamp now,
-                     Problem& problem, Model& model, io::Files* files) {
+void restore_stage(policy::RestoreEvent stored, const Settings& settings, Timestamp now, Problem& problem,
+                   Model& model) {
   const auto& row = problem.row;
-  policy::LogSink log = open_log(problem, settings);
-  if (problem.log && files != nullptr) problem.log->open(*files);
-  problem.stage = &model.project->dispatch().restore_stage(row.id, stage_setup(problem, settings), stored,
-                                                           now, std::move(log));
+  const policy::BeginStageEvent event{row.id, stage_setup(problem, settings), std::move(stored)};
+  problem.stage = &model.project->dispatch().apply(event, now);
   if (problem.stage_row.enough) {
     policy::Changes changes;
     problem.stage->apply(policy::EnoughEvent{}, now, changes);
   }
   admit_relays(model, *problem.stage, now);
-  for (const auto& unit : stored.units) open_unit(model, unit.id, unit.host, row.id);
-  for (const auto& record : stored.hosts)
+  for (const auto& unit : event.stored->units) open_unit(model, unit.id, unit.host, row.id);
+  for (const auto& record : event.stored->hosts)
     if (record.items_accepted > 0) model.project->has_delivered(record.host, row.application);
-  return {};
 }
 
 bool over(protocol::ProblemState state) {
@@ -69,15 +66,6 @@ policy::StageSetup stage_setup(const Problem& problem, const Settings& settings)
   setup.rules = endgame_rules(settings.configuration);
   setup.elsewhere = settings.relay.valid();
   return setup;
-}
-
-policy::RecordedStage::Sink open_log(Problem& problem, const Settings& settings) {
-  problem.log.reset();
-  if (settings.configuration.decisions_megabytes <= 0) return {};
-  problem.log = std::make_shared<DecisionLog>(settings.directory.decisions(problem.row.id) /
-                                                  ("stage-" + std::to_string(problem.row.stage) + ".jsonl"),
-                                              settings.configuration.decisions_megabytes << 20);
-  return sink_of(problem.log);
 }
 
 void tell_project(Model& model, const storage::HostRow& row) {

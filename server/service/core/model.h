@@ -57,8 +57,6 @@ struct Problem {
   storage::ProblemRow row;
   storage::StageRow stage_row;
   policy::RecordedStage* stage = nullptr;  // the dispatcher's; null while planning and when over
-  std::shared_ptr<DecisionLog> log;        // of that stage; absent: not wanted
-  std::shared_ptr<DecisionLog> verdicts;   // of all its stages; made with the first
   bundle::Manifest manifest;               // of its application
   std::string application_name;            // name@version
   std::string parameters_digest;
@@ -126,7 +124,7 @@ struct Model {
   // Of the problems' present stages; may lag on closing. Changed by open_unit() and close_unit().
   std::unordered_map<UnitId, ProblemId> open_units;
   std::map<ProblemId, int> hosts_at_work;  // that hold open units of a problem
-  std::shared_ptr<DecisionLog> log;        // of every event of dispatch; null: disabled
+  std::shared_ptr<DecisionLog> log;        // of all that the project decides; null: disabled
   // Who gets what, which results are believed, what failures are held against; owns the stages. After a
   // restart it knows what worked, and learns anew what fails.
   std::unique_ptr<policy::Project> project;
@@ -158,12 +156,10 @@ inline constexpr const char* dispute_note = "they differ: another host is asked"
 [[nodiscard]] policy::EndgameRules endgame_rules(const Configuration& configuration);
 // The row's rules for the pure stage.
 [[nodiscard]] policy::StageSetup stage_setup(const Problem& problem, const Settings& settings);
-// Where the log of the problem's present stage goes (Problem::log); empty: it is not wanted.
-[[nodiscard]] policy::RecordedStage::Sink open_log(Problem& problem, const Settings& settings);
 // The stage anew from what read_stage() found (read_ahead.h), as after a restart: accepted items stay
-// accepted, open units open. `files`: where at a start the log's size is looked up; else null.
-[[nodiscard]] Status restore_stage(const policy::RestoreEvent& stored, const Settings& settings,
-                                   Timestamp now, Problem& problem, Model& model, io::Files* files = nullptr);
+// accepted, open units open.
+void restore_stage(policy::RestoreEvent stored, const Settings& settings, Timestamp now, Problem& problem,
+                   Model& model);
 // Relays that are known get leases of the stage. At a start, once the hosts are read.
 void admit_relays(const Model& model, policy::RecordedStage& stage, Timestamp now);
 // The project knows of the host, or that it changed. REQUIRES: the codes are read.

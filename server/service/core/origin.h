@@ -35,8 +35,8 @@ class Origin {
   [[nodiscard]] virtual bool plans() const = 0;
   // The problem is deleted.
   virtual void forget(ProblemId problem) = 0;
-  // Deletes problems, from model and store, that the parent has let go silently, and returns them.
-  [[nodiscard]] virtual Result<std::vector<ProblemId>> drop_quiet(Transaction& tx) = 0;
+  // Deletes problems, from model and store, that the parent has let go silently.
+  [[nodiscard]] virtual Status drop_quiet(Transaction& tx) = 0;
 
   // ---- Results
   // What the pool needs to know to check a result that `host` delivers, or why it is refused.

@@ -41,11 +41,7 @@ class ProjectDirectory {
   [[nodiscard]] io::Path admin_token() const { return root_ / "admin" / "token"; }
   [[nodiscard]] io::Path audit_head() const { return root_ / "admin" / "audit.head"; }
   [[nodiscard]] io::Path bundle(const std::string& digest) const { return root_ / "bundles" / digest; }
-  // Of the whole server, and of a problem's stages.
   [[nodiscard]] io::Path decisions() const { return root_ / "decisions" / "project.jsonl"; }
-  [[nodiscard]] io::Path decisions(ProblemId id) const {
-    return root_ / "decisions" / ("problem-" + std::to_string(id.value));
-  }
   [[nodiscard]] io::Path problem(ProblemId id) const { return root_ / "problems" / std::to_string(id.value); }
 
  private:

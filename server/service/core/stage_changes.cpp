@@ -8,10 +8,7 @@
 namespace gleaner::service {
 namespace {
 
-// Once for every batch and log: the log knows how far it was decided.
 void log_decisions(Transaction& tx, const Problem& problem, const policy::Changes& changes) {
-  if (problem.log) tx.effects.add(effect::SettleDecisions{problem.log});
-  if (tx.model.log) tx.effects.add(effect::SettleDecisions{tx.model.log});
   if (!spdlog::should_log(spdlog::level::debug)) return;
   for (const auto& decision : changes.decisions) {
     tx.effects.add(

@@ -131,6 +131,7 @@ Status Writer::transact(const std::deque<Entry>& batch, Effects& effects, Durati
   if (status.ok()) {
     underway_ = model_.underway;
     fresh_ = false;
+    if (model_.log) model_.log->settle();
     return {};
   }
   store_.rollback();

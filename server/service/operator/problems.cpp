@@ -249,7 +249,6 @@ void Problems::remove(ProblemId id, StatusDone done, std::optional<Actor> actor)
   Done<protocol::ProblemInfo> clear = {[this, id, done = std::move(done)](const Info& deleted) {
                                          if (!deleted.ok()) return done(deleted.error());
                                          kernel_.managers().end(id, Managers::Keep::no);
-                                         remove_logs(id);
                                          done({});
                                        },
                                        std::move(actor)};
@@ -257,14 +256,9 @@ void Problems::remove(ProblemId id, StatusDone done, std::optional<Actor> actor)
       [id](Transaction& tx, Info& deleted) { return delete_problem(tx, id, deleted); }, std::move(clear));
 }
 
-void Problems::remove_logs(ProblemId id) {
-  const auto logs = kernel_.settings().directory.decisions(id);
-  if (const Status gone = kernel_.files().remove_all(logs); !gone.ok())
-    spdlog::warn("{}", gone.error().message);
-}
-
 void Problems::remove_old() {
-  remove_quiet();
+  kernel_.writer().submit([](Transaction& tx) { return tx.model.origin->drop_quiet(tx); },
+                          [](const Status&) { return Writer::Answer{}; });  // the next round will do
   const std::int64_t days = kernel_.settings().configuration.keep_ended_days;
   if (days == 0) return;
   using Ids = std::vector<ProblemId>;
@@ -288,19 +282,6 @@ void Problems::remove_old() {
                 if (!removed.ok()) spdlog::warn("problem {} is kept: {}", id.value, removed.error().message);
               },
               server_actor("problem expire", std::to_string(id.value)));
-      });
-}
-
-void Problems::remove_quiet() {
-  using Ids = std::vector<ProblemId>;
-  kernel_.decide<Ids>(
-      [](Transaction& tx, Result<Ids>& gone) -> Status {
-        TRY_ASSIGN(gone, tx.model.origin->drop_quiet(tx));
-        return {};
-      },
-      [this](const Result<Ids>& gone) {
-        if (!gone.ok()) return;  // the next round will do
-        for (const ProblemId id : *gone) remove_logs(id);
       });
 }
 

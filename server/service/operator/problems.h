@@ -43,8 +43,6 @@ class Problems {
   void decisions(ProblemId id, int count, Done<std::vector<protocol::DecisionInfo>> done);
 
  private:
-  void remove_quiet();
-  void remove_logs(ProblemId id);
   struct Draft {
     storage::ProblemRow row;
     ManagerSetup manager;

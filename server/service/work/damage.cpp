@@ -32,9 +32,8 @@ void back_to_running(Problem& problem) {
 Status forget_enough(Transaction& tx, Problem& problem) {
   problem.stage_row.enough = false;
   TRY(tx.store.put_stage(problem.stage_row));
-  if (problem.log) tx.effects.add(effect::SettleDecisions{problem.log, true});
-  TRY_ASSIGN(const auto stored, read_stage(tx.store, problem.stage_row));
-  TRY(restore_stage(stored, tx.settings, tx.now, problem, tx.model));
+  TRY_ASSIGN(auto stored, read_stage(tx.store, problem.stage_row));
+  restore_stage(std::move(stored), tx.settings, tx.now, problem, tx.model);
   return restore_audits(tx, problem);
 }
 

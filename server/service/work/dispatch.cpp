@@ -146,10 +146,9 @@ Status hand_out(Transaction& tx, Host& host, const protocol::WorkRequest& reques
   policy::WorkDemand demand = demand_of(host, request);
   demand.units = spare;
   demand.awaited = tx.model.origin->awaited();
-  const policy::Served served = tx.model.project->dispatch().request(demand, tx.now);
+  const policy::Served served = tx.model.project->dispatch().apply(demand, tx.now);
   spare.erase(spare.begin(), spare.begin() + static_cast<std::ptrdiff_t>(served.grants.size()));
   start_plans(tx);
-  if (tx.model.log) tx.effects.add(effect::SettleDecisions{tx.model.log});
   for (const auto& [problem, changes] : served.changes)
     TRY(store_stage(tx, tx.model.problems.at(problem), changes));
   for (const auto& granted : served.grants) TRY(tx.model.origin->grant(tx, request, granted, outcome));
@@ -165,13 +164,13 @@ Status hand_out(Transaction& tx, Host& host, const protocol::WorkRequest& reques
 }
 
 void tick_dispatch(Transaction& tx) {
-  tx.model.project->dispatch().tick(tx.now);
+  tx.model.project->dispatch().apply(policy::PulseEvent{}, tx.now);
   start_plans(tx);
-  if (tx.model.log) tx.effects.add(effect::SettleDecisions{tx.model.log, true});
+  if (tx.model.log) tx.model.log->want_written();
 }
 
 void take_mapping(Transaction& tx, const policy::PlanJob& job, const policy::TaskPlan& plan, double seconds) {
-  tx.model.project->dispatch().planned(job, plan, seconds, tx.now);
+  tx.model.project->dispatch().apply(policy::PlannedEvent{job, plan, seconds}, tx.now);
   tx.effects.add(
       effect::LogLine{effect::LogLine::Level::debug,
                       fmt::format("plan {} of {} ({}): {}{}", job.input.seed, job.strategy, job.why,

@@ -54,11 +54,10 @@ Status stop_failing(Transaction& tx, Problem& problem, const std::string& reason
 Status reopen_stage(Transaction& tx, Problem& problem, const RangeSet& set_aside = {}) {
   problem.stage_row.set_aside = set_aside.ranges();
   TRY(tx.store.put_stage(problem.stage_row));
-  if (problem.log) tx.effects.add(effect::SettleDecisions{problem.log, true});
   problem.saved = {};
   tell_dispatch(tx, problem);
-  TRY_ASSIGN(const auto stored, read_stage(tx.store, problem.stage_row));
-  TRY(restore_stage(stored, tx.settings, tx.now, problem, tx.model));
+  TRY_ASSIGN(auto stored, read_stage(tx.store, problem.stage_row));
+  restore_stage(std::move(stored), tx.settings, tx.now, problem, tx.model);
   return restore_audits(tx, problem);
 }
 

@@ -105,8 +105,8 @@ Status begin_stage(Transaction& tx, Problem& problem, PlannedStage planned) {
   problem.unreviewed = {};
   tx.model.project->forget_items(problem.row.id);  // their numbers begin anew
   tell_dispatch(tx, problem);
-  problem.stage = &tx.model.project->dispatch().begin_stage(problem.row.id, stage_setup(problem, tx.settings),
-                                                            tx.now, open_log(problem, tx.settings));
+  problem.stage = &tx.model.project->dispatch().apply(
+      policy::BeginStageEvent{problem.row.id, stage_setup(problem, tx.settings)}, tx.now);
   tx.model.project->begin_stage(problem.row.id);
   problem.row.service = tx.model.project->dispatch().shares().service(problem.row.id, tx.now);
   tx.effects.add(effect::Announce{});
@@ -123,12 +123,10 @@ Status finish_problem(Transaction& tx, Problem& problem, protocol::ProblemState 
     TRY(tx.store.put_stage(problem.stage_row));
     TRY(close_units(tx, problem));
   }
-  if (problem.log) tx.effects.add(effect::SettleDecisions{problem.log, true});
   if (problem.stage != nullptr) problem.accepted_at_end = problem.stage->view().ledger().accepted().total();
-  tx.model.project->dispatch().drop_problem(problem.row.id, tx.now);
+  tx.model.project->dispatch().apply(policy::DropProblemEvent{problem.row.id}, tx.now);
   tx.model.project->drop_problem(problem.row.id);
   problem.stage = nullptr;
-  problem.log.reset();
   problem.saved = {};
   problem.row.state = state;
   problem.row.message = message;
@@ -149,7 +147,7 @@ Status erase_problem(Transaction& tx, ProblemId id) {
   }
   TRY(tx.store.delete_problem(id));
   tx.model.origin->forget(id);
-  tx.model.project->dispatch().drop_problem(id, tx.now);
+  tx.model.project->dispatch().apply(policy::DropProblemEvent{id}, tx.now);
   tx.model.project->drop_problem(id);
   tx.model.project->forget_items(id);
   tx.model.problems.erase(found);
@@ -210,7 +208,6 @@ Status tick_problems(Transaction& tx) {
     if (!problem.stage || problem.row.state != protocol::ProblemState::running) continue;
     policy::Changes changes;
     problem.stage->apply(policy::TickEvent{}, tx.now, changes);
-    if (problem.log) tx.effects.add(effect::SettleDecisions{problem.log, true});
     TRY(store_stage(tx, problem, changes));
     if (problem.row.state != protocol::ProblemState::running || !problem.stage || !tx.model.origin->plans())
       continue;

@@ -16,7 +16,7 @@ class OwnItems final : public Origin {
   Status load(storage::Store& /*store*/, Model& /*model*/, Timestamp /*now*/) override { return {}; }
   bool plans() const override { return true; }
   void forget(ProblemId /*problem*/) override {}
-  Result<std::vector<ProblemId>> drop_quiet(Transaction& /*tx*/) override { return std::vector<ProblemId>{}; }
+  Status drop_quiet(Transaction& /*tx*/) override { return {}; }
 
   Result<CommitPlace> find_place(Transaction& tx, HostId host, protocol::CommitRequest request) override {
     return find_own_place(tx, host, std::move(request));

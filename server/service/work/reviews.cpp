@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "server/policy/journal/verdicts.h"
 #include "server/service/core/waiting.h"
 #include "server/service/work/trust.h"
 
@@ -19,20 +18,6 @@ Status note_begun_items(Transaction& tx, effect::Review& job) {
       job.begun_by[{segment.id, place->unit.range.begin}] = place->unit.begun_by;
   }
   return {};
-}
-
-void log_verdict(Transaction& tx, Problem& problem, const ReviewFinding& finding,
-                 const policy::VerdictTerms& terms) {
-  const std::int64_t megabytes = tx.settings.configuration.decisions_megabytes;
-  if (megabytes <= 0) return;
-  if (!problem.verdicts) {
-    problem.verdicts = std::make_shared<DecisionLog>(
-        tx.settings.directory.decisions(problem.row.id) / "verdicts.jsonl", megabytes << 20);
-    problem.verdicts->line(std::string(policy::verdict_log_first_line));
-  }
-  problem.verdicts->line(policy::verdict_line(
-      {tx.now, problem.row.stage, finding.range, terms, finding.opinions, finding.verdict}));
-  tx.effects.add(effect::SettleDecisions{problem.verdicts, true});
 }
 
 // While results were compared, one of their hosts may have been found wrong by another verdict, or a file
@@ -90,10 +75,9 @@ Status settle_finding(Transaction& tx, Problem& problem, const ReviewFinding& fi
   if (finding.opinions.empty()) return {};  // the segments that had it were dropped
   TRY_ASSIGN(const bool stale, is_stale(tx, problem, finding));
   if (stale) return review_again(tx, problem, finding.range);
-  log_verdict(tx, problem, finding, terms);
   using Settlement = policy::ProjectChanges::Settlement;
   policy::ProjectChanges changes = tx.model.project->apply(
-      policy::ComparedEvent{problem.row.id, finding.range, finding.opinions, finding.verdict}, tx.now);
+      policy::ComparedEvent{problem.row.id, finding.range, finding.opinions, finding.verdict, terms}, tx.now);
   bool is_new = true;  // agreement of too few is no verdict yet, and a dispute is written down once
   storage::VerdictRow row;
   row.problem = problem.row.id;

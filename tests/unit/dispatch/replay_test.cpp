@@ -1,5 +1,5 @@
-// A whole server's log: random runs of several problems through everything that goes wrong replay to the same
-// decisions, event by event; a line that does not fit is named.
+// A project's decision log: random runs of several problems through everything that goes wrong replay to the
+// same decisions, event by event; a line that does not fit is named.
 #include "server/policy/dispatch/replay.h"
 
 #include <algorithm>
@@ -65,7 +65,7 @@ GridInstance random_instance(std::uint64_t seed) {
 
 std::vector<std::string> log_of(GridInstance instance) {
   std::vector<std::string> lines;
-  instance.server_log = [&](const std::string& line) { lines.push_back(line); };
+  instance.log = [&](const std::string& line) { lines.push_back(line); };
   REQUIRE(run_grid(instance).ok());
   return lines;
 }
@@ -115,12 +115,13 @@ TEST_CASE("what was decided otherwise is found where it parts") {
 
 TEST_CASE("a line that cannot be is an error with its number, never a crash") {
   const auto lines = log_of(random_instance(2));
-  CHECK(mistake_of({lines[1]}) == "a.log:1: gleaner_project_log: expected 1: is this a server's log?");
+  CHECK(mistake_of({lines[1]}) ==
+        "a.log:1: gleaner_project_log: expected 1: is this a project's decision log?");
   CHECK(mistake_of({lines[0], "{"}) == "a.log:2: expected one JSON object on the line");
-  CHECK(mistake_of({lines[0], R"({"at":1,"dispatch":"dance"})"}) ==
-        "a.log:2: dispatch: there is no event 'dance'");
+  CHECK(mistake_of({lines[0], R"({"at":1,"dispatch":"dance"})"})
+            .starts_with("a.log:2: dispatch: expected one of problem, "));
   CHECK(mistake_of({lines[0], R"({"at":1,"dispatch":"work","host":0})"}).starts_with("a.log:2: host"));
-  CHECK(mistake_of({lines[0], R"({"dispatch":"stage_event","problem":1,"event":{}})"}) ==
+  CHECK(mistake_of({lines[0], R"({"dispatch":"stage_event","problem":1,"event":{"at":1,"event":"tick"}})"}) ==
         "a.log:2: problem: expected one whose stage has begun");
   // Every field of every kind of line, left out or of another type.
   std::set<std::string> seen;

@@ -28,7 +28,7 @@ struct ProjectBench {
     StageSetup setup;
     setup.items = items;
     setup.sizing = sizing;
-    project.dispatch().begin_stage(id, setup, now);
+    project.dispatch().apply(BeginStageEvent{id, setup}, now);
     project.begin_stage(id);
     return id;
   }

@@ -124,18 +124,6 @@ TEST_CASE("log lines come in the order and with the level that they were asked f
         std::vector<std::string>{"error: one of these", "info: two of these", "warning: four of these"});
 }
 
-TEST_CASE("decisions are in their file once they are settled, at once where it is asked for") {
-  World world;
-  const io::Path path = world.directory() / "decisions" / "of-a-test";
-  const auto log = std::make_shared<DecisionLog>(path, 1000);
-  log->line("one");
-  must(perform(world, {effect::SettleDecisions{log}}));
-  CHECK(file_text(path) == "(not there)");  // a line is no piece's worth
-  log->line("two");
-  must(perform(world, {effect::SettleDecisions{log, true}}));
-  CHECK(file_text(path) == "one\ntwo\n");
-}
-
 TEST_CASE("a manager that is ended keeps its directory and is started again when it is needed") {
   World world;
   world.add_application();

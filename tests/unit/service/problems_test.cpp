@@ -224,10 +224,7 @@ TEST_CASE("a problem is deleted with its files; until that is stored, nothing of
   const auto grant = world.grants(host.id).front();
   (void)must(world.commit(host.id, World::results(grant.unit, {grant.range.begin, grant.range.begin + 1})));
   world.tick();
-  const auto files_there = [&] {
-    return io::real_files().exists(world.project().problem(problem)) &&
-           io::real_files().exists(world.project().decisions(problem));
-  };
+  const auto files_there = [&] { return io::real_files().exists(world.project().problem(problem)); };
   with_each_failure(world, [&](World& w) {
     CHECK(files_there());
     const Status removed = w.remove(problem);
@@ -235,7 +232,6 @@ TEST_CASE("a problem is deleted with its files; until that is stored, nothing of
     return removed;
   });
   CHECK(!io::real_files().exists(world.project().problem(problem)));
-  CHECK(!io::real_files().exists(world.project().decisions(problem)));
   CHECK(problems_of(world).empty());
   CHECK(world.remove(problem).error().kind == ErrorKind::not_found);
   CHECK(world.add_problem(5) == ProblemId{2});  // a number that was used does not come back

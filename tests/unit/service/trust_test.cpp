@@ -1,7 +1,7 @@
 // Which results are believed: audits of strangers' deliveries, what verdicts cost a liar, what survives
 // failures of the store and restarts.
 #include "server/service/work/trust.h"
-#include "server/policy/journal/verdicts.h"
+#include "server/policy/dispatch/replay.h"
 #include "server/service/work/compare.h"
 #include "server/service/work/reviews.h"
 
@@ -324,27 +324,30 @@ TEST_CASE("of one network twice and of another once: two that agree decide again
   CHECK(p.standing(liar).wrong > 0);
 }
 
-TEST_CASE("the log of verdicts replays to the same verdicts, and parts where one is another") {
+TEST_CASE("the decision log replays to the same verdicts, and parts where one is another") {
   Project p(1, "quorum:2");
   const HostId liar = p.host("liar");
   (void)p.work(liar, "lie");
   (void)p.work(p.host("one"));
   (void)p.work(p.host("two"));
   CHECK(p.world.show(p.problem).state == protocol::ProblemState::finished);
-  const Bytes text =
-      must(io::real_files().read(p.world.project().decisions(p.problem) / "verdicts.jsonl", 1 << 20));
-  const auto play = [](std::string_view log) {
-    policy::VerdictReplay replay;
-    while (!log.empty()) {
+  p.world.tick();
+  const Bytes text = must(io::real_files().read(p.world.project().decisions(), 1 << 20));
+  const auto parts = [](std::string_view log) {
+    policy::ProjectReplay replay;
+    while (!log.empty() && !replay.parting()) {
       must(replay.feed(log.substr(0, log.find('\n')), "log"));
       log.remove_prefix(std::min(log.find('\n') + 1, log.size()));
     }
-    return std::pair(replay.decisions(), replay.parting().has_value());
+    return replay.parting().has_value();
   };
-  CHECK(play(text) == std::pair(std::int64_t{2}, false));  // another is asked for, then it is decided
+  CHECK_FALSE(parts(text));
+  const auto another = text.find("\"answer\":\"need another: right [], wrong [], some differ");
+  const auto decided = text.find("\"answer\":\"decided: right [1, 2], wrong [0], some differ");
+  REQUIRE((another != Bytes::npos && decided != Bytes::npos && another < decided));
   Bytes other = text;
-  other.replace(other.find("\"wrong\":[0]"), 11, "\"wrong\":[1]");
-  CHECK(play(other).second);
+  other.replace(other.find("wrong [0]"), 9, "wrong [1]");
+  CHECK(parts(other));
 }
 
 TEST_CASE("spot checks are made by the project's own hosts where there are some, if these come") {

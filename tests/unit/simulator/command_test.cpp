@@ -101,9 +101,9 @@ TEST_CASE("a log that run writes replays; one that was changed ends with 1") {
   CHECK(same.code == 0);
   CHECK(same.out.find("lead to the same") != std::string::npos);
   std::string text = contents(log);
-  const auto at = text.find("\"answer\":\"unit 3\"");
+  const auto at = text.find("slot 0: unit 3 ");
   REQUIRE(at != std::string::npos);
-  text.replace(at, 17, "\"answer\":\"unit 4\"");
+  text.replace(at, 15, "slot 0: unit 4 ");
   const Ended changed = call({"replay", directory.file("b.log", text), "--json"});
   CHECK(changed.code == 1);
   const json::Value answer = json::parse_or_null(changed.out);
@@ -127,7 +127,12 @@ TEST_CASE("what run and replay cannot do is said, with 1; wrong usage with 2") {
   CHECK(call({"run"}).code == 2);
   CHECK(call({"run", path, "--nonsense"}).code == 2);
   CHECK(call({"replay", directory.file("none.log")}).code == 1);
-  CHECK(call({"replay", directory.file("bad.log", "{}\n")}).error.find("bad.log:1: gleaner_stage_log:") !=
+  CHECK(call({"replay", directory.file("bad.log", "{}\n")}).error.find("bad.log:1: dispatch: is missing") !=
+        std::string::npos);
+  CHECK(call({"replay", directory.file("empty.log", "")}).error.find("the file is empty") !=
+        std::string::npos);
+  CHECK(call({"replay", directory.file("stage.log", "{\"gleaner_stage_log\":3}\n")})
+            .error.find("stage.log:1: gleaner_stage_log: logs of a stage or of verdicts") !=
         std::string::npos);
 }
 

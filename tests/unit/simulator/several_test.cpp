@@ -197,11 +197,6 @@ speeds = [1, 2]
   CHECK_FALSE(instance->more[0].hints);
   CHECK(instance->more[0].weight == 3);
   CHECK(fair_ends(*instance)[0] == Approx(5400));
-  instance->log = [](const std::string&) {};
-  const auto refused = run_grid(*instance);
-  REQUIRE_FALSE(refused.ok());
-  CHECK(refused.error().message == "a scheduler's log is of one problem");
-
   const auto bad = read_scenario(
       "[[problem]]\nideal_hours = 1\n[[problem]]\nitems = 5\nweight = 0\n[[fleet]]\nspeeds = [1]\n",
       "bad.toml");

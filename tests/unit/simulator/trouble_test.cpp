@@ -3,7 +3,7 @@
 #include <cmath>
 #include <tuple>
 
-#include "server/policy/journal/replay.h"
+#include "server/policy/dispatch/replay.h"
 #include "shared/base/random.h"
 #include "tests/catch.h"
 #include "tests/unit/simulator/run.h"
@@ -347,9 +347,9 @@ TEST_CASE("a problem with fewer items than cores is computed by those that draw 
       instance.hosts.push_back(host);
     }
     std::vector<std::string> lines;
-    instance.log = [&](const std::string& line) { lines.push_back(line); };
+    instance.log = {[&](const std::string& line) { lines.push_back(line); }};
     const GridRun done = run(instance);
-    policy::Replay replay;
+    policy::ProjectReplay replay;
     for (const std::string& line : lines) REQUIRE(replay.feed(line, "a.log").ok());
     CHECK_FALSE(replay.parting());
     return done;

@@ -1,4 +1,6 @@
-// replay: the log of a stage, or of a whole server, played into a fresh one; or verdicts judged anew.
+// replay: a project's decision log, played into a fresh scheduler.
+#include "server/policy/dispatch/replay.h"
+
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -7,9 +9,6 @@
 #include <memory>
 #include <ostream>
 
-#include "server/policy/dispatch/replay.h"
-#include "server/policy/journal/replay.h"
-#include "server/policy/journal/verdicts.h"
 #include "shared/json/text.h"
 #include "tools/simulator/command/commands.h"
 
@@ -18,8 +17,11 @@ namespace {
 
 constexpr std::size_t line_bytes_max = std::size_t{1} << 31;  // costs of 100 million items
 
-template <typename Replay>
-Status feed(Replay& replay, std::istream& file, const std::string& path) {
+Error cannot_read(const std::string& path) {
+  return {ErrorKind::io, fmt::format("cannot read {}: {}", path, std::strerror(errno))};
+}
+
+Status feed(policy::ProjectReplay& replay, std::istream& file, const std::string& path) {
   for (std::string line; !replay.parting() && std::getline(file, line);) {
     if (line.size() > line_bytes_max)
       return Error{ErrorKind::too_large,
@@ -28,12 +30,18 @@ Status feed(Replay& replay, std::istream& file, const std::string& path) {
     if (file.eof() && (line.empty() || line.back() != '}')) break;
     TRY(replay.feed(line, path));
   }
-  if (file.bad()) return Error{ErrorKind::io, fmt::format("cannot read {}: {}", path, std::strerror(errno))};
+  if (file.bad()) return cannot_read(path);
+  if (replay.dispatch() == nullptr)
+    return Error{ErrorKind::invalid,
+                 fmt::format("{}:1: expected a project's decision log; the file is empty", path)};
   return {};
 }
 
-template <typename Replay>
-int show(Console& console, const Replay& replay, const std::string& path, bool json) {
+Result<int> replay(Console& console, const std::string& path, bool json) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return cannot_read(path);
+  policy::ProjectReplay replay;
+  TRY(feed(replay, file, path));
   const auto& parting = replay.parting();
   if (json) {
     json::Value document{{"lines", replay.lines()},
@@ -54,35 +62,11 @@ int show(Console& console, const Replay& replay, const std::string& path, bool j
   return parting ? 1 : 0;
 }
 
-Result<int> replay(Console& console, const std::string& path, bool json) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Error{ErrorKind::io, fmt::format("cannot read {}: {}", path, std::strerror(errno))};
-  std::string first;
-  std::getline(file, first);
-  file.clear();
-  file.seekg(0);
-  if (policy::ProjectReplay::is_first_line(first)) {
-    policy::ProjectReplay replay;
-    TRY(feed(replay, file, path));
-    return show(console, replay, path, json);
-  }
-  if (policy::VerdictReplay::is_first_line(first)) {
-    policy::VerdictReplay replay;
-    TRY(feed(replay, file, path));
-    return show(console, replay, path, json);
-  }
-  policy::Replay replay;
-  TRY(feed(replay, file, path));
-  if (replay.stage() == nullptr)
-    return Error{ErrorKind::invalid, fmt::format("{}:1: expected a stage's log; the file is empty", path)};
-  return show(console, replay, path, json);
-}
-
 }  // namespace
 
 void add_replay_command(CLI::App& program, Action& chosen) {
-  auto* command = program.add_subcommand(
-      "replay", "plays the log of a stage or a server again and compares the decisions");
+  auto* command =
+      program.add_subcommand("replay", "plays a project's decision log again and compares the decisions");
   const auto path = std::make_shared<std::string>();
   const auto json = std::make_shared<bool>(false);
   command->add_option("log", *path, "the log (run --log writes one)")->required();

@@ -203,9 +203,7 @@ void add_run_command(CLI::App& program, Action& chosen) {
                       "write a table of the hosts of each strategy's first run (CSV)");
   command->add_option("--plots", options->plots,
                       "write plots of each strategy's first run into this directory");
-  command->add_option(
-      "--log", options->log,
-      "write the scheduler's log (of several problems, the server's), for gleaner-sim replay");
+  command->add_option("--log", options->log, "write the decision log, for gleaner-sim replay");
   command->add_option("--jobs", options->jobs, "runs at the same time (0: one a core)")
       ->capture_default_str();
   command->add_option("--check-every", options->check_every,

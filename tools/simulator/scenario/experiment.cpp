@@ -68,7 +68,7 @@ Result<Outcome> run_once(const Experiment& experiment, std::size_t variant, std:
                                                               : slots_per_check * outcome.slots;
   const bool detail = experiment.detail && seed == experiment.first_seed;
   if (detail) instance.sample_seconds = instance.ideal_seconds / samples;
-  (instance.more.empty() ? instance.log : instance.server_log) = experiment.log;
+  instance.log = experiment.log;
   instance.keep_decisions = false;
   const double started = processor_seconds();
   TRY_ASSIGN(GridRun run, run_grid(instance));

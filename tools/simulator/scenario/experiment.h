@@ -57,9 +57,10 @@ struct Experiment {
   std::vector<Variant> variants;
   std::uint64_t first_seed = 1, last_seed = 1;
   unsigned threads = 1;
-  std::int64_t check_every = -1;                     // -1: by the size of the fleet (SCENARIO.md)
-  bool detail = false;                               // of each variant's first seed
-  std::function<void(const std::string&)> log = {};  // the stage's log; only with one variant and seed
+  std::int64_t check_every = -1;  // -1: by the size of the fleet (SCENARIO.md)
+  bool detail = false;            // of each variant's first seed
+  std::function<void(const std::string&)> log =
+      {};  // lines of the decision log; only with one variant and seed
 };
 
 // Outcomes by variant, then seed. `done` is called after each run with how many have ended, from any thread

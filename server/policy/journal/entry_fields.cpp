@@ -1,24 +1,23 @@
-#include "server/policy/journal/lines.h"
+#include "server/policy/journal/entry_fields.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "server/policy/journal/log_fields.h"
 #include "server/policy/journal/restorable.h"
-#include "shared/json/text.h"
 
 namespace gleaner::policy {
 namespace {
 
 constexpr int version = 3;
-constexpr const char* no_object = "expected one JSON object on the line";
 constexpr std::int64_t items_max = 1'000'000'000'000;
-const char* const event_names[] = {"restore",   "request",     "report",       "commit",   "give_back",
-                                   "host_left", "tick",        "dispute",      "resolve",  "reject",
-                                   "enough",    "sizing",      "straggler",    "remember", "save",
-                                   "expect",    "admit_relay", "relay_report", "bring",    "take_away"};
+const char* const event_names[] = {"report",       "commit",   "give_back", "host_left", "tick",
+                                   "dispute",      "resolve",  "reject",    "enough",    "sizing",
+                                   "straggler",    "remember", "save",      "expect",    "admit_relay",
+                                   "relay_report", "bring",    "take_away"};
 static_assert(std::size(event_names) == std::variant_size_v<StageEvent>);
 
 using protocol::codec::JsonReader;
@@ -35,10 +34,6 @@ StageEvent make_event(std::size_t index, JsonReader& reader) {
   return TickEvent{};
 }
 
-Error invalid(std::string message) {
-  return {ErrorKind::invalid, std::move(message)};
-}
-
 std::string outside(Range range, std::int64_t items) {
   if (range.end <= items) return {};
   return fmt::format("range: expected [begin, end] within the stage's {} items, got [{},{}]", items,
@@ -49,17 +44,8 @@ std::string outside(Range range, std::int64_t items) {
 struct Impossible {
   std::int64_t items;
 
-  std::string operator()(const RequestEvent& event) const {
-    const Requester& requester = event.requester;
-    if (!requester.host.valid() || !requester.unit.valid())
-      return "host and unit: expected numbers from 1 on";
-    if (requester.slots < 1 || requester.slots > slots_max) return "slots: expected 1 to 100000";
-    if (requester.relay && !possible(requester.relay->rate, requester.relay->slots)) return not_an_offer;
-    return requester.planned ? outside(*requester.planned, items) : "";
-  }
   std::string operator()(const GiveBackEvent& event) const { return beyond(event.item); }
   std::string operator()(const SaveEvent& event) const { return beyond(event.item); }
-  std::string operator()(const RestoreEvent& event) const { return impossible(event, items); }
   std::string operator()(const RememberEvent& event) const { return impossible(event, items); }
   std::string operator()(const ExpectEvent& event) const {
     for (const IdleHost& host : event.hosts) {
@@ -101,11 +87,9 @@ struct Impossible {
 
 }  // namespace
 
-std::string setup_line(const StageSetup& setup) {
-  JsonWriter writer;
+void visit(JsonWriter& writer, const StageSetup& setup) {
   const LogFields log(writer);
   const std::string straggler = name_of(setup.straggler);
-  writer.open();
   log("gleaner_stage_log", version);
   log("items", setup.items);
   if (!setup.costs.empty()) log("costs", setup.costs);
@@ -116,27 +100,18 @@ std::string setup_line(const StageSetup& setup) {
   log("rules", setup.rules);
   log("benchmark_worth", setup.benchmark_worth);
   if (setup.elsewhere) log("elsewhere", setup.elsewhere);
-  writer.close();
-  return writer.take();
 }
 
-Result<StageSetup> read_setup_line(std::string_view line) {
-  return read_setup(json::parse_or_null(line));
-}
-
-Result<StageSetup> read_setup(const json::Value& object) {
-  if (!object.is_object()) return invalid(no_object);
-  const json::Value& theirs = object["gleaner_stage_log"];
-  if (theirs == json::Value(1) || theirs == json::Value(2))
-    return invalid(
-        "gleaner_stage_log: this log is of an older version, whose rules decided differently: replay it with "
-        "the gleaner-sim of that time");
-  if (theirs != json::Value(version))
-    return invalid(fmt::format("gleaner_stage_log: expected {}: is this a stage's log?", version));
-  StageSetup setup;
-  std::string straggler;
-  JsonReader reader(object);
+void visit(JsonReader& reader, StageSetup& setup) {
   const LogFields log(reader);
+  int theirs = 0;
+  std::string straggler;
+  log("gleaner_stage_log", theirs);
+  reader.require(theirs == version,
+                 fmt::format("expected gleaner_stage_log {}, got {}: rules of another version decided "
+                             "otherwise; replay the log with the gleaner-sim of its time",
+                             version, theirs)
+                     .c_str());
   log("items", setup.items);
   log.added("costs", setup.costs);
   log("strategy", setup.sizing);
@@ -146,33 +121,37 @@ Result<StageSetup> read_setup(const json::Value& object) {
   log("rules", setup.rules);
   log("benchmark_worth", setup.benchmark_worth);
   log.added("elsewhere", setup.elsewhere);
-  if (reader.failed()) return invalid(reader.failure());
-  if (setup.items < 1 || setup.items > items_max) return invalid("items: expected a whole number from 1 on");
-  if (!setup.costs.empty() && static_cast<std::int64_t>(setup.costs.size()) != setup.items)
-    return invalid(fmt::format("costs: expected {}, one an item, got {}", setup.items, setup.costs.size()));
-  for (const double cost : setup.costs) {
-    if (!std::isfinite(cost) || cost <= 0) return invalid("costs: expected numbers above 0");
-  }
-  const auto sizing = make_sizing(setup.sizing);
-  if (!sizing.ok()) return invalid("strategy: " + sizing.error().message);
+  if (reader.failed()) return;
   const auto rule = straggler_from(straggler);
-  if (!rule.ok()) return invalid("straggler: " + rule.error().message);
-  setup.straggler = *rule;
-  return setup;
+  if (rule.ok())
+    setup.straggler = *rule;
+  else
+    reader.require(false, rule.error().message.c_str());
 }
 
-std::string entry_line(const JournalEntry& entry) {
-  JsonWriter writer;
+void visit(JsonWriter& writer, const JournalEntry& entry) {
   const LogFields log(writer);
   const std::string name = event_names[entry.event.index()];
-  writer.open();
   log("at", entry.at);
   log("event", name);
   std::visit([&](const auto& event) { visit(writer, event); }, entry.event);
   if (!entry.answer.answer.empty()) log("answer", entry.answer.answer);
   if (!entry.answer.decisions.empty()) log("decisions", entry.answer.decisions);
-  writer.close();
-  return writer.take();
+}
+
+void visit(JsonReader& reader, JournalEntry& entry) {
+  const LogFields log(reader);
+  std::string name;
+  log("at", entry.at);
+  log("event", name);
+  if (reader.failed()) return;
+  const auto* const found = std::find(std::begin(event_names), std::end(event_names), name);
+  if (found == std::end(event_names))
+    return reader.require(
+        false, fmt::format("expected one of {}, got \"{}\"", fmt::join(event_names, ", "), name).c_str());
+  entry.event = make_event(static_cast<std::size_t>(found - std::begin(event_names)), reader);
+  log.added("answer", entry.answer.answer);
+  log.added("decisions", entry.answer.decisions);
 }
 
 std::size_t restore_bytes_least(std::size_t units, std::size_t hosts) {
@@ -180,30 +159,18 @@ std::size_t restore_bytes_least(std::size_t units, std::size_t hosts) {
   return units * unit_bytes + hosts * host_bytes;
 }
 
-Result<JournalEntry> read_entry_line(std::string_view line, std::int64_t items) {
-  return read_entry(json::parse_or_null(line), items);
+std::string impossible(const StageSetup& setup) {
+  if (setup.items < 1 || setup.items > items_max) return "items: expected a whole number from 1 on";
+  if (!setup.costs.empty() && static_cast<std::int64_t>(setup.costs.size()) != setup.items)
+    return fmt::format("costs: expected {}, one an item, got {}", setup.items, setup.costs.size());
+  for (const double cost : setup.costs)
+    if (!std::isfinite(cost) || cost <= 0) return "costs: expected numbers above 0";
+  const auto sizing = make_sizing(setup.sizing);
+  return sizing.ok() ? "" : "strategy: " + sizing.error().message;
 }
 
-Result<JournalEntry> read_entry(const json::Value& object, std::int64_t items) {
-  if (!object.is_object()) return invalid(no_object);
-  JournalEntry entry;
-  std::string name;
-  JsonReader reader(object);
-  const LogFields log(reader);
-  log("at", entry.at);
-  log("event", name);
-  if (reader.failed()) return invalid(reader.failure());
-  const auto* const found = std::find(std::begin(event_names), std::end(event_names), name);
-  if (found == std::end(event_names)) {
-    return invalid(fmt::format("event: expected one of {}, got \"{}\"", fmt::join(event_names, ", "), name));
-  }
-  entry.event = make_event(static_cast<std::size_t>(found - std::begin(event_names)), reader);
-  log.added("answer", entry.answer.answer);
-  log.added("decisions", entry.answer.decisions);
-  if (reader.failed()) return invalid(reader.failure());
-  const std::string mistake = std::visit(Impossible{items}, entry.event);
-  if (!mistake.empty()) return invalid(mistake);
-  return entry;
+std::string impossible(const StageEvent& event, std::int64_t items) {
+  return std::visit(Impossible{items}, event);
 }
 
 }  // namespace gleaner::policy
