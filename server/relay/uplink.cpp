@@ -318,6 +318,10 @@ void Uplink::add_bytes(service::UpMessage& message) {
 }
 
 bool Uplink::add_bytes(protocol::CommitRequest& commit, const service::UpMessage::Result& result) {
+  if (result.packed) {
+    commit.data = *result.packed;
+    return true;
+  }
   const auto place = carrier_.place(commit.digest);
   if (place == ResultCarrier::Place::above) carrier_.named(commit.digest);
   if (place != ResultCarrier::Place::here) return place == ResultCarrier::Place::above;
