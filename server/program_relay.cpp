@@ -38,6 +38,9 @@ struct RunOptions {
   storage::Loss loss = storage::Loss::refused;
 };
 
+// As much later a work reply may come; twice that where its results are large.
+constexpr Duration gather = std::chrono::milliseconds{25};
+
 // What is the project's to say, of what a server has in its settings.
 Status take_from_project(service::Configuration& configuration, const relay::Membership& membership) {
   TRY_ASSIGN(const auto document, protocol::decode<protocol::ProjectDocument>(membership.project.payload));
@@ -110,11 +113,12 @@ Result<bool> serve(const relay::RelayDirectory& directory, const RunOptions& opt
         return parent.blob(digest, offset, bytes_max);
       },
       system_clock(), configuration.blobs_cache_megabytes * 1'000'000);
+  service::Settings settings{directory.project(), configuration, membership.host, service::make_leased_items};
+  settings.gather = gather;
   TRY_ASSIGN(const auto service,
-             service::Service::open(
-                 {directory.project(), configuration, membership.host, service::make_leased_items},
-                 std::move(secrets), {files, io::real_processes(), system_clock(), std::move(blobs), &parent},
-                 std::move(store)));
+             service::Service::open(std::move(settings), std::move(secrets),
+                                    {files, io::real_processes(), system_clock(), std::move(blobs), &parent},
+                                    std::move(store)));
   parent.start();
   service->start_ticking();
   TRY_ASSIGN(const auto serving, Serving::start(*service, std::move(http), http::PublicPage::off));

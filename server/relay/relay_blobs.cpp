@@ -75,7 +75,11 @@ Status RelayBlobs::verify(const std::string& digest) {
 
 Result<std::int64_t> RelayBlobs::verify_step(Verification& verification, std::int64_t bytes_max,
                                              SteadyTime now) {
-  return place(verification.digest).verify_step(verification, bytes_max, now);
+  if (is_own(verification.digest)) return own_.verify_step(verification, bytes_max, now);
+  auto read = cache_.verify_step(verification, bytes_max, now);
+  const bool comes_again =
+      !read.ok() && (read.error().kind == ErrorKind::not_found || read.error().kind == ErrorKind::untrusted);
+  return comes_again ? Result<std::int64_t>(0) : std::move(read);
 }
 
 Result<std::int64_t> RelayBlobs::confirm(const std::string& digest, SteadyTime now) {

@@ -44,6 +44,8 @@ class RelayBlobs final : public storage::BlobStore {
   Result<std::int64_t> size(const std::string& digest) override;
   Result<Bytes> read(const std::string& digest, std::int64_t bytes_max) override;
   Status verify(const std::string& digest) override;
+  // A blob that the cache lacks, or that was damaged there and is put aside, is no error: it is brought when
+  // somebody asks for it. A result that is gone is noticed when it is to go up.
   Result<std::int64_t> verify_step(Verification& verification, std::int64_t bytes_max,
                                    SteadyTime now) override;
   Result<std::int64_t> confirm(const std::string& digest, SteadyTime now) override;

@@ -274,12 +274,8 @@ Status Uplink::check_answers(protocol::WorkReply& reply, const crypto::ProjectTr
         "the parent sends answers that another work key signed: their results are sent again";
     if (const auto text = other_key_.say(line, service_.kernel().clock().steady())) spdlog::warn("{}", *text);
   }
-  for (const auto& statement : reply.acknowledgements) {
-    // Whose it is says itself; of which result, is looked up.
-    TRY_ASSIGN(const auto said, protocol::decode<protocol::Acknowledgement>(statement.payload));
-    const auto checked = crypto::check_acknowledgement(statement, trust, said.host);
-    if (!checked.ok()) return checked.error().within("an acknowledgement is not the project's");
-  }
+  const Status checked = crypto::check_acknowledgements(reply.acknowledgements, trust);
+  if (!checked.ok()) return checked.error().within("an acknowledgement is not the project's");
   return {};
 }
 
@@ -322,6 +318,10 @@ void Uplink::add_bytes(service::UpMessage& message) {
 }
 
 bool Uplink::add_bytes(protocol::CommitRequest& commit, const service::UpMessage::Result& result) {
+  if (result.packed) {
+    commit.data = *result.packed;
+    return true;
+  }
   const auto place = carrier_.place(commit.digest);
   if (place == ResultCarrier::Place::above) carrier_.named(commit.digest);
   if (place != ResultCarrier::Place::here) return place == ResultCarrier::Place::above;

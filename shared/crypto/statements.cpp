@@ -23,6 +23,30 @@ std::string signed_root(std::string_view root) {
   return "gleaner-1\nreply\n" + std::string(root);
 }
 
+// What its signature is of.
+Result<std::string> signed_text(const SignedStatement& statement, StatementType type) {
+  if (statement.type != type)
+    return refuse_statement(type, std::string("is missing: there is a ") + protocol::name_of(statement.type) +
+                                      " statement in its place");
+  std::string text = signed_bytes(type, statement.payload);
+  if (!statement.proof) return text;
+  const auto root = root_of(text, *statement.proof);
+  if (!root.ok()) return refuse_statement(type, root.error().message);
+  return signed_root(*root);
+}
+
+Status check_text(const SignedStatement& statement, const std::string& text) {
+  if (verify(statement.key, text, statement.signature)) return {};
+  return refuse_statement(statement.type,
+                          "does not carry a valid signature: it was changed on its way, do not use it");
+}
+
+Status check_key(const SignedStatement& statement, StatementType type, std::string_view key) {
+  if (equal_constant_time(statement.key, key)) return {};
+  return refuse_statement(
+      type, "is not signed by the key that must have signed it: it may be of another project, or forged");
+}
+
 // The list that a server brings must not let go what the root key took back before.
 Status check_not_older(const Revocations& brought, const Revocations& seen) {
   if (brought.number() >= seen.number()) return {};
@@ -45,9 +69,7 @@ Error refuse_statement(StatementType type, const std::string& reason) {
 }
 
 Status check_signed_by(const SignedStatement& statement, StatementType type, std::string_view key) {
-  if (!equal_constant_time(statement.key, key))
-    return refuse_statement(
-        type, "is not signed by the key that must have signed it: it may be of another project, or forged");
+  TRY(check_key(statement, type, key));
   return check_signature(statement, type);
 }
 
@@ -151,19 +173,8 @@ Result<SignedStatement> sign_statement(StatementType type, std::string payload, 
 }
 
 Status check_signature(const SignedStatement& statement, StatementType type) {
-  if (statement.type != type)
-    return refuse_statement(type, std::string("is missing: there is a ") + protocol::name_of(statement.type) +
-                                      " statement in its place");
-  std::string text = signed_bytes(type, statement.payload);
-  if (statement.proof) {
-    const auto root = root_of(text, *statement.proof);
-    if (!root.ok()) return refuse_statement(type, root.error().message);
-    text = signed_root(*root);
-  }
-  if (!verify(statement.key, text, statement.signature))
-    return refuse_statement(type,
-                            "does not carry a valid signature: it was changed on its way, do not use it");
-  return {};
+  TRY_ASSIGN(const std::string text, signed_text(statement, type));
+  return check_text(statement, text);
 }
 
 Result<protocol::KeyCertificate> check_key_certificate(const SignedStatement& statement, StatementType type,
@@ -258,6 +269,23 @@ Result<protocol::Acknowledgement> check_acknowledgement(const SignedStatement& s
   TRY_ASSIGN(auto acknowledgement, decode_payload<protocol::Acknowledgement>(statement));
   TRY(check_host(type, acknowledgement.host, host));
   return acknowledgement;
+}
+
+Status check_acknowledgements(const std::vector<SignedStatement>& statements, const ProjectTrust& trust) {
+  constexpr auto type = StatementType::acknowledgement;
+  std::string_view signature;  // that holds for `text`
+  std::string text;
+  for (const SignedStatement& statement : statements) {
+    TRY(check_key(statement, type, trust.work_key));
+    TRY_ASSIGN(std::string its_text, signed_text(statement, type));
+    if (statement.signature != signature || its_text != text) {
+      TRY(check_text(statement, its_text));
+      signature = statement.signature;
+      text = std::move(its_text);
+    }
+    TRY(decode_payload<protocol::Acknowledgement>(statement));
+  }
+  return {};
 }
 
 namespace {

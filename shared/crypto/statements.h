@@ -67,6 +67,10 @@ struct ProjectTrust {
                                                   const ProjectTrust& trust, HostId host, Timestamp now);
 [[nodiscard]] Result<protocol::Acknowledgement> check_acknowledgement(
     const protocol::SignedStatement& statement, const ProjectTrust& trust, HostId host);
+// Those of one reply, whichever hosts they are for. A signature that neighbours share is verified once. The
+// first that does not hold, or cannot be read, is the error.
+[[nodiscard]] Status check_acknowledgements(const std::vector<protocol::SignedStatement>& statements,
+                                            const ProjectTrust& trust);
 // Signed by `work_key`; for `host` and `digest`, not past its end.
 [[nodiscard]] Result<protocol::BlobAddress> check_blob_address(const protocol::SignedStatement& statement,
                                                                std::string_view work_key, HostId host,

@@ -8,20 +8,30 @@
 #include "shared/protocol/relay_messages.h"
 
 namespace gleaner::service {
+namespace {
+// A few messages' worth; beyond it the store is read.
+constexpr std::int64_t packed_bytes_max = 8 << 20;
+}  // namespace
+
 ResultName name_of(const storage::DeliveryRow& row) {
   return {row.host, row.unit, row.range.begin, row.range.end, row.digest};
 }
 
-void owe(Upstream& upstream, storage::DeliveryRow row) {
+void owe(Upstream& upstream, storage::DeliveryRow row, Bytes packed) {
   const SegmentId id = row.segment;
   upstream.by_name[name_of(row)] = id;
   upstream.owed_bytes += row.bytes;
-  upstream.owed[id] = Owed{std::move(row), {}};
+  Owed& owed = upstream.owed[id] = Owed{std::move(row), {}};
+  const auto bytes = static_cast<std::int64_t>(packed.size());
+  if (bytes == 0 || upstream.packed_bytes + bytes > packed_bytes_max) return;
+  upstream.packed_bytes += bytes;
+  owed.packed = std::make_shared<const Bytes>(std::move(packed));
 }
 
 storage::DeliveryRow settle(Upstream& upstream, SegmentId segment) {
   const auto owed = upstream.owed.find(segment);
   storage::DeliveryRow row = std::move(owed->second.row);
+  if (owed->second.packed) upstream.packed_bytes -= static_cast<std::int64_t>(owed->second.packed->size());
   upstream.owed.erase(owed);
   upstream.by_name.erase(name_of(row));
   upstream.to_send.erase(segment);
@@ -41,6 +51,7 @@ bool is_full(const Upstream& upstream, const Settings& settings) {
 void Upstream::forget(ProblemId problem) {
   relays.erase(problem);
   std::erase_if(leases, [&](const auto& entry) { return entry.second.problem == problem; });
+  std::erase_if(chains, [&](const auto& entry) { return !leases.contains(entry.first); });
   quiet_since.erase(problem);
 }
 

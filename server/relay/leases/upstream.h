@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -18,6 +19,7 @@
 #include "server/service/core/transaction.h"
 #include "server/storage/store.h"
 #include "shared/protocol/messages.h"
+#include "shared/protocol/relay_messages.h"
 
 namespace gleaner::service {
 
@@ -31,6 +33,8 @@ struct Owed {
   storage::DeliveryRow row;
   Timestamp held_since;  // by the parent, which is a relay; 0: it is not, as far as is known
   Duration patience{0};  // after which it is sent again
+  // Its bytes as they came, compressed. Null: they are read from the store, or from a blob.
+  std::shared_ptr<const Bytes> packed = {};
 };
 
 using policy::FromHere;
@@ -41,7 +45,7 @@ struct Upstream final : Origin {
   bool plans() const override { return false; }
   void forget(ProblemId problem) override;
   Status drop_quiet(Transaction& tx) override;
-  Result<CommitPlace> find_place(Transaction& tx, HostId host, protocol::CommitRequest request) override;
+  Result<CommitPlace> find_place(Transaction& tx, HostId host, PreparedCommit delivered) override;
   Status take_results(Transaction& tx, HostId host, const std::vector<PreparedCommit>& commits,
                       WorkOutcome& outcome) override;
   std::vector<protocol::SignedStatement> answers(Transaction& tx, HostId host, std::size_t most) override;
@@ -62,10 +66,17 @@ struct Upstream final : Origin {
 
   std::map<ProblemId, policy::Relay> relays;   // of problems with a stage
   std::map<UnitId, storage::LeaseRow> leases;  // of those problems
+  // What their rows say above a grant, read when the first unit of each is granted.
+  struct Chain {
+    protocol::LeaseChain statements;
+    std::string digest;  // of the first one's payload
+  };
+  std::map<UnitId, Chain> chains;
   std::map<SegmentId, Owed> owed;
   std::map<ResultName, SegmentId> by_name;  // of these
   std::set<SegmentId> to_send;              // of these: no message has brought them up yet
   std::int64_t owed_bytes = 0;              // of these
+  std::int64_t packed_bytes = 0;            // in memory (Owed::packed)
   bool full = false;                        // it said that it holds no more results
   // Answers for hosts, until they were told them so many times, in ever longer intervals: a reply may be
   // lost.
@@ -105,8 +116,9 @@ struct Upstream final : Origin {
   return static_cast<const Upstream&>(*model.origin);
 }
 
-// The parent has not answered it from now on.
-void owe(Upstream& upstream, storage::DeliveryRow row);
+// The parent has not answered it from now on. `packed`: its bytes, compressed, which are kept in memory while
+// there are few; empty: they are not at hand.
+void owe(Upstream& upstream, storage::DeliveryRow row, Bytes packed = {});
 // It has. REQUIRES: it is owed.
 [[nodiscard]] storage::DeliveryRow settle(Upstream& upstream, SegmentId segment);
 // Hosts do not take what a former work key signed.

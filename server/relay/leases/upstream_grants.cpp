@@ -11,6 +11,17 @@
 #include "shared/protocol/codec.h"
 
 namespace gleaner::service {
+namespace {
+
+Result<const Upstream::Chain*> chain_of(Upstream& upstream, const storage::LeaseRow& lease) {
+  const auto known = upstream.chains.find(lease.unit);
+  if (known != upstream.chains.end()) return &known->second;
+  TRY_ASSIGN(auto statements, protocol::decode<protocol::LeaseChain>(lease.chain));
+  std::string digest = crypto::sha256_hex(statements.statements.front().payload);
+  return &(upstream.chains[lease.unit] = {std::move(statements), std::move(digest)});
+}
+
+}  // namespace
 
 Status Upstream::grant(Transaction& tx, const protocol::WorkRequest& /*request*/,
                        const policy::SlotGrant& granted, WorkOutcome& outcome) {
@@ -21,10 +32,9 @@ Status Upstream::grant(Transaction& tx, const protocol::WorkRequest& /*request*/
   if (lease == nullptr || !lease->open)
     return Error{ErrorKind::internal, fmt::format("items {}-{} of problem {} were handed out without a lease",
                                                   unit.range.begin, unit.range.end, granted.problem.value)};
-  TRY_ASSIGN(auto chain, protocol::decode<protocol::LeaseChain>(lease->chain));
-  const std::string above = crypto::sha256_hex(chain.statements.front().payload);
+  TRY_ASSIGN(const Chain* const chain, chain_of(upstream_of(tx.model), *lease));
   protocol::RelayGrant grant;
-  grant.parent = above;
+  grant.parent = chain->digest;
   grant.unit = unit.id;
   grant.host = unit.host;
   grant.range = unit.range;
@@ -39,12 +49,11 @@ Status Upstream::grant(Transaction& tx, const protocol::WorkRequest& /*request*/
   FromHere& here = upstream_of(tx.model).from_here[unit.host];
   ++here.units;
   here.link_used_at = tx.now;
+  const bool told = std::any_of(outcome.relay_grants.begin(), outcome.relay_grants.end(),
+                                [&](const auto& each) { return each.parent == chain->digest; });
+  if (!told) outcome.leases.push_back(chain->statements);
   outcome.relay_grants.push_back(std::move(grant));
   outcome.reply.grant_slots.push_back(granted.slot);
-  const bool told = std::any_of(outcome.leases.begin(), outcome.leases.end(), [&](const auto& each) {
-    return crypto::sha256_hex(each.statements.front().payload) == above;
-  });
-  if (!told) outcome.leases.push_back(std::move(chain));
   return {};
 }
 

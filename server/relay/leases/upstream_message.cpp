@@ -79,7 +79,8 @@ void say_results(Transaction& tx, UpMessage& message) {
   if (tx.now < upstream.sends_at) return;
   for (const SegmentId segment : upstream.to_send) {
     if (message.results.size() == static_cast<std::size_t>(limits::segments_per_relay_request_max)) break;
-    const storage::DeliveryRow& row = upstream.owed.at(segment).row;
+    const Owed& owed = upstream.owed.at(segment);
+    const storage::DeliveryRow& row = owed.row;
     const auto statement = protocol::decode<protocol::SignedStatement>(row.statement);
     if (!statement.ok()) continue;
     protocol::CommitRequest commit;
@@ -90,7 +91,7 @@ void say_results(Transaction& tx, UpMessage& message) {
     commit.compute_seconds = row.compute_seconds;
     commit.delivery = *statement;
     message.request.commits.push_back(std::move(commit));
-    message.results.push_back({segment, row.in_store});
+    message.results.push_back({segment, row.in_store, owed.packed});
   }
 }
 

@@ -2,6 +2,7 @@
 // writer; the uplink (server/relay) carries it.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -17,7 +18,8 @@ struct UpMessage {
   protocol::WorkRequest request;
   struct Result {
     SegmentId segment;
-    bool in_store = false;  // else a blob of the commit's digest
+    bool in_store = false;                          // else a blob of the commit's digest
+    std::shared_ptr<const Bytes> packed = nullptr;  // its bytes, compressed; null: not at hand
   };
   std::vector<Result> results;
   bool in_vain = false;          // some results could not be brought just now

@@ -107,6 +107,7 @@ Status take_lease(Transaction& tx, const LeasedUnit& leased, const std::vector<L
   for (const auto& input : grant.inputs)
     if (input.range) input_bytes += static_cast<double>(input.bytes);  // the others move once
   upstream_of(tx.model).item_down_bytes = input_bytes / static_cast<double>(grant.range.size());
+  upstream_of(tx.model).chains.erase(row.unit);
   upstream_of(tx.model).leases[row.unit] = std::move(row);
   replies[grant.problem].grant = policy::RelayGrant{grant.unit, grant.range};
   tx.effects.info(fmt::format("unit {}: items {}-{} of problem {} ({}) are leased: {}", grant.unit.value,

@@ -83,8 +83,8 @@ Status count(Transaction& tx, Host& host, Problem& problem, const PreparedCommit
   return store_stage(tx, problem, changes);
 }
 
-storage::DeliveryRow delivery_row(const PreparedCommit& prepared, const protocol::Delivery& delivery,
-                                  HostId via, SegmentId segment) {
+storage::DeliveryRow delivery_row(const PreparedCommit& prepared, HostId via, SegmentId segment) {
+  const protocol::Delivery& delivery = *prepared.delivery;
   storage::DeliveryRow row;
   row.unit = delivery.unit;
   row.host = delivery.host;
@@ -104,7 +104,6 @@ storage::DeliveryRow delivery_row(const PreparedCommit& prepared, const protocol
 
 Status take_delivery(Transaction& tx, Host& host, const PreparedCommit& prepared) {
   const auto& request = prepared.request;
-  TRY_ASSIGN(const auto delivery, protocol::decode<protocol::Delivery>(request.delivery->payload));
   storage::SegmentRow row;
   row.problem = prepared.problem;
   row.stage = prepared.stage;
@@ -122,13 +121,13 @@ Status take_delivery(Transaction& tx, Host& host, const PreparedCommit& prepared
   TRY_ASSIGN(row.id, tx.store.add_segment(row, prepared.bytes));
   for (const Range range : accepted)
     TRY(tx.store.accept_free(prepared.problem, prepared.stage, range, row.id));
-  auto owed = delivery_row(prepared, delivery, host.row.id, row.id);
+  auto owed = delivery_row(prepared, host.row.id, row.id);
   TRY(tx.store.put_delivery(owed));
   Upstream& upstream = upstream_of(tx.model);
   const auto items = static_cast<double>(std::max<std::int64_t>(1, row.range.size()));
   upstream.item_up_bytes = static_cast<double>(row.bytes) / items;
   upstream.item_seconds = row.compute_seconds / items;
-  owe(upstream, std::move(owed));
+  owe(upstream, std::move(owed), prepared.packed);
   const auto relay = upstream.relays.find(prepared.problem);
   if (problem != nullptr && relay != upstream.relays.end()) relay->second.accepted(accepted);
   // policy::Relay says when what it counts goes up; the rest goes with the next message.
@@ -154,11 +153,11 @@ Status unaccept(Transaction& tx, const storage::DeliveryRow& row, const std::str
 
 }  // namespace
 
-Result<CommitPlace> Upstream::find_place(Transaction& tx, HostId host_id, protocol::CommitRequest request) {
+Result<CommitPlace> Upstream::find_place(Transaction& tx, HostId host_id, PreparedCommit delivered) {
   CommitPlace place;
   place.checked_above = true;
   PreparedCommit& prepared = place.prepared;
-  prepared.request = std::move(request);
+  prepared = std::move(delivered);
   const auto refused = [&](std::string why) {
     prepared.refusal = std::move(why);
     return place;
@@ -166,8 +165,8 @@ Result<CommitPlace> Upstream::find_place(Transaction& tx, HostId host_id, protoc
   const auto host = tx.model.hosts.find(host_id);
   if (host == tx.model.hosts.end()) return refused("this host is not known");
   if (!prepared.request.delivery) return refused("a relay takes only what its host signed");
-  const auto delivery = read_delivery(prepared.request);
-  if (!delivery.ok()) return refused(delivery.error().message);
+  if (const Status read = read_delivery(prepared); !read.ok()) return refused(read.error().message);
+  const auto& delivery = prepared.delivery;
   if (host->second.row.children == 0) {
     if (delivery->host != host_id || delivery->unit != prepared.request.unit)
       return refused("another host signed it, or for another unit");

@@ -39,9 +39,10 @@ class Origin {
   [[nodiscard]] virtual Status drop_quiet(Transaction& tx) = 0;
 
   // ---- Results
-  // What the pool needs to know to check a result that `host` delivers, or why it is refused.
+  // What the pool needs to know to check a result that `host` delivers, or why it is refused. `delivered`:
+  // the request, and what is known of it already.
   [[nodiscard]] virtual Result<CommitPlace> find_place(Transaction& tx, HostId host,
-                                                       protocol::CommitRequest request) = 0;
+                                                       PreparedCommit delivered) = 0;
   // Results of one request that were checked, and what is said to them.
   [[nodiscard]] virtual Status take_results(Transaction& tx, HostId host,
                                             const std::vector<PreparedCommit>& commits,

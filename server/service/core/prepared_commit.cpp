@@ -1,10 +1,14 @@
 #include "server/service/core/prepared_commit.h"
 
+#include <utility>
+
 #include "shared/protocol/codec.h"
 
 namespace gleaner::service {
 
-Result<protocol::Delivery> read_delivery(const protocol::CommitRequest& request) {
+Status read_delivery(PreparedCommit& prepared) {
+  if (prepared.delivery) return {};
+  const protocol::CommitRequest& request = prepared.request;
   const auto refusal = [](const char* why) { return Error{ErrorKind::invalid, why}; };
   if (request.delivery->type != protocol::StatementType::delivery)
     return refusal("its delivery is another kind of statement");
@@ -13,7 +17,8 @@ Result<protocol::Delivery> read_delivery(const protocol::CommitRequest& request)
   if (delivery->range != request.range || delivery->digest != request.digest ||
       delivery->bytes != request.bytes)
     return refusal("its delivery is of another result");
-  return delivery;
+  prepared.delivery = std::move(*delivery);
+  return {};
 }
 
 }  // namespace gleaner::service

@@ -38,6 +38,7 @@ struct LeasedCommit {
 // A commit whose bytes were checked.
 struct PreparedCommit {
   protocol::CommitRequest request;
+  std::optional<protocol::Delivery> delivery = {};  // what request.delivery says; absent: not read yet
   Bytes bytes;  // that the store keeps; empty: they are in a blob, durably
   std::optional<protocol::Acknowledgement> answer;  // given before: this is a repeat
   std::string refusal;                              // not empty: refuse it, and why
@@ -52,6 +53,14 @@ struct PreparedCommit {
   int stage = 0;
   bool enough = false;                      // the manager needs no further items
   std::optional<LeasedCommit> leased = {};  // of a relay
+  Bytes packed = {};                        // of a relay: `bytes` as they came, compressed; empty: not kept
+};
+
+// The same before anybody looked where it belongs: a small result that a host sent along and signed. Its
+// statement carries a valid signature of the key that it names, and its bytes are whole.
+struct CheckedAhead {
+  PreparedCommit prepared;
+  std::int64_t item_bytes = 0;  // of its largest item
 };
 
 // What the pool needs to know of a unit, copied from the model.
@@ -62,8 +71,8 @@ struct CommitPlace {
   bool checked_above = false;  // a relay's: its form is looked at, the manager is the project's to ask
 };
 
-// What the host signed that computed the result. invalid: it is no Delivery, or not of this result. The
-// signature is looked at on the pool. REQUIRES: request.delivery.
-[[nodiscard]] Result<protocol::Delivery> read_delivery(const protocol::CommitRequest& request);
+// Reads what the host signed that computed the result, unless it was read before. invalid: it is no Delivery,
+// or not of this result. The signature is looked at on the pool. REQUIRES: request.delivery.
+[[nodiscard]] Status read_delivery(PreparedCommit& prepared);
 
 }  // namespace gleaner::service

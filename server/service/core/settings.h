@@ -19,6 +19,8 @@ struct Settings {
   HostId relay = {};  // as which host its parent knows it; 0: it is the project's server
   std::function<std::unique_ptr<Origin>()> make_origin = {};  // where its items come from; set by Service
   Timestamp work_certificate_expires = Timestamp::max();  // a relay's never ends: its parent granted the work
+  // Least time between two beginnings of transactions: what comes meanwhile shares the next one. 0: none.
+  Duration gather{0};
 };
 
 }  // namespace gleaner::service

@@ -34,7 +34,7 @@ void Writer::submit(Operation operation, Completion completion) {
     const std::lock_guard lock(mutex_);
     if (!stopping_) {
       queue_.push_back({std::move(operation), std::move(completion), clock_.steady()});
-      wake_.notify_one();
+      if (!gathering_ || queue_.size() >= batch_max) wake_.notify_one();
       if (submitted_) submitted_();
       return;
     }
@@ -84,16 +84,25 @@ void Writer::run() {
       std::unique_lock lock(mutex_);
       wake_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
       if (queue_.empty()) return;
+      gather(lock);
       while (!queue_.empty() && batch.size() < batch_max) {
         batch.push_back(std::move(queue_.front()));
         queue_.pop_front();
       }
-      batch_since_ = clock_.steady();
+      batch_since_ = begun_ = clock_.steady();
     }
     run_batch(std::move(batch));
     const std::lock_guard lock(mutex_);
     batch_since_.reset();
   }
+}
+
+void Writer::gather(std::unique_lock<std::mutex>& lock) {
+  if (!begun_ || settings_.gather == Duration{0}) return;
+  const Duration left = *begun_ + settings_.gather - clock_.steady();
+  gathering_ = true;
+  wake_.wait_for(lock, left, [this] { return stopping_ || queue_.size() >= batch_max; });
+  gathering_ = false;
 }
 
 Status Writer::reload() {

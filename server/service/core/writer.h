@@ -1,8 +1,9 @@
 // The one thread that decides and writes, and the model that it decides on. Operations that wait together
 // share one transaction and one sync (group commit: whatever has queued up while the last sync ran, at most
 // 200); their effects are performed and each one's completion is called only after the sync, so whatever it
-// acknowledges survives a power cut. Between batches there is no artificial wait: a lone request costs one
-// sync.
+// acknowledges survives a power cut. A server's batches follow each other without a wait. A relay's begin
+// Settings::gather apart: its hosts can wait, and a batch costs as much as ten operations. A lone request
+// costs one sync.
 //
 // If the transaction cannot be committed (a full disk), all of the batch fail with that error, its effects
 // are dropped and the model is read back from the store, so that memory never says more than the disk. While
@@ -80,6 +81,8 @@ class Writer {
     SteadyTime since{};
   };
   void run();
+  // Until a batch may begin. REQUIRES: the lock is held, and something waits.
+  void gather(std::unique_lock<std::mutex>& lock);
   void run_batch(std::deque<Entry> batch);
   [[nodiscard]] Status operate(const Operation& operation, Effects& effects);
   [[nodiscard]] Status transact(const std::deque<Entry>& batch, Effects& effects, Duration& commit);
@@ -104,6 +107,8 @@ class Writer {
   std::vector<Operation> again_;  // wait for retry()
   std::function<void()> submitted_;
   bool stopping_ = false;
+  bool gathering_ = false;                 // another operation wakes nobody
+  std::optional<SteadyTime> begun_;        // the latest batch
   std::optional<SteadyTime> batch_since_;  // the one under way
   WriterFigures figures_;                  // but for what figures() looks up
   std::deque<SteadyTime> failed_at_;       // the last three transactions that did

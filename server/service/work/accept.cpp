@@ -80,19 +80,20 @@ Status record_commit(Transaction& tx, Host& host, Problem& problem, const Prepar
 
 // Who is said to have computed it, by that host's signature, which is still to be checked. Why it is refused,
 // or nothing. A relay has computed nothing itself: it would have the credit of a host under it.
-std::string read_computed(const Transaction& tx, HostId deliverer, const protocol::CommitRequest& request,
-                          std::optional<Computed>& computed) {
+std::string read_computed(const Transaction& tx, HostId deliverer, PreparedCommit& prepared) {
+  const protocol::CommitRequest& request = prepared.request;
   const auto asker = tx.model.hosts.find(deliverer);
   const bool relay = asker != tx.model.hosts.end() && asker->second.row.children > 0;
   if (!request.delivery) return relay ? "a relay delivers only what a host says that it computed" : "";
   if (!relay && !request.given) return "only a relay delivers what others computed";
-  const auto delivery = read_delivery(request);
-  if (!delivery.ok()) return delivery.error().message;
+  if (const Status read = read_delivery(prepared); !read.ok()) return read.error().message;
+  const auto& delivery = prepared.delivery;
   const auto host = tx.model.hosts.find(delivery->host);
   const std::string named = "host " + std::to_string(delivery->host.value);
   if (host == tx.model.hosts.end()) return named + " is not one of this project's";
   // Who is refused is named, or its relay would bring it for ever.
-  computed = Computed{delivery->host, delivery->unit, host->second.row.public_key, *request.delivery};
+  prepared.computed =
+      Computed{delivery->host, delivery->unit, host->second.row.public_key, *request.delivery};
   if (host->second.row.state == protocol::HostState::revoked)
     return named + " is revoked: nothing of it is taken";
   const bool is_banned = ban_of_key(tx.model, host->second.row.public_key, tx.now) != nullptr ||
@@ -322,11 +323,11 @@ Status count_segments(const Model& model, HostId host, std::size_t count) {
                fmt::format("a request of this host brings {} results at most", segments_max(found->second))};
 }
 
-Result<CommitPlace> find_own_place(Transaction& tx, HostId host, protocol::CommitRequest request) {
+Result<CommitPlace> find_own_place(Transaction& tx, HostId host, PreparedCommit delivered) {
   CommitPlace place;
   PreparedCommit& prepared = place.prepared;
-  prepared.request = std::move(request);
-  prepared.refusal = read_computed(tx, host, prepared.request, prepared.computed);
+  prepared = std::move(delivered);
+  prepared.refusal = read_computed(tx, host, prepared);
   if (prepared.refusal.empty()) prepared.refusal = read_given(tx, host, prepared);
   if (!prepared.refusal.empty()) {
     // Nobody gets a refusal of what is another host's, whose copy would go.
@@ -391,7 +392,9 @@ Status take_checked(Transaction& tx, HostId host, std::vector<PreparedCommit> ch
     return {};
   }
   for (PreparedCommit& commit : checked) {
-    TRY_ASSIGN(CommitPlace place, tx.model.origin->find_place(tx, host, commit.request));
+    PreparedCommit delivered;
+    delivered.request = commit.request;
+    TRY_ASSIGN(CommitPlace place, tx.model.origin->find_place(tx, host, std::move(delivered)));
     PreparedCommit& found = place.prepared;
     if (found.answer || !found.refusal.empty()) {
       commit = std::move(found);
@@ -401,6 +404,29 @@ Status take_checked(Transaction& tx, HostId host, std::vector<PreparedCommit> ch
     }
   }
   commits = std::move(checked);
+  return {};
+}
+
+Status take_ahead(Transaction& tx, HostId host, std::vector<CheckedAhead> checked,
+                  Result<std::vector<PreparedCommit>>& commits) {
+  if (const Status few = count_segments(tx.model, host, checked.size()); !few.ok()) {
+    commits = few.error();
+    return {};
+  }
+  std::vector<PreparedCommit> taken;
+  for (CheckedAhead& commit : checked) {
+    TRY_ASSIGN(CommitPlace place, tx.model.origin->find_place(tx, host, std::move(commit.prepared)));
+    PreparedCommit& found = place.prepared;
+    const bool by_this_host = found.computed && found.computed->key == found.computed->statement.key;
+    const bool passed = found.leased && (found.leased->known || found.leased->no_room);
+    const bool whole = place.checked_above && commit.item_bytes <= place.item_bytes_max;
+    if (found.refusal.empty() && !(by_this_host && (passed || whole))) {
+      commits = Error{ErrorKind::conflict, "a segment has to be checked with its place"};
+      return {};
+    }
+    taken.push_back(std::move(found));
+  }
+  commits = std::move(taken);
   return {};
 }
 

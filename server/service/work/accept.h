@@ -29,13 +29,16 @@ struct CheckingPlace {
 [[nodiscard]] Status count_segments(const Model& model, HostId host, std::size_t count);
 
 // Origin::find_place() of a project's server.
-[[nodiscard]] Result<CommitPlace> find_own_place(Transaction& tx, HostId host,
-                                                 protocol::CommitRequest request);
+[[nodiscard]] Result<CommitPlace> find_own_place(Transaction& tx, HostId host, PreparedCommit delivered);
 // The same for commits that a front end has checked, with the problem and stage that it took theirs to be of:
 // each with what it found, or with what is answered to it anyway. conflict: one is of another problem or
 // stage, and must be checked again.
 [[nodiscard]] Status take_checked(Transaction& tx, HostId host, std::vector<PreparedCommit> checked,
                                   Result<std::vector<PreparedCommit>>& commits);
+// The same for commits that were checked before anybody looked where they belong. conflict: one has to be
+// checked with its place.
+[[nodiscard]] Status take_ahead(Transaction& tx, HostId host, std::vector<CheckedAhead> checked,
+                                Result<std::vector<PreparedCommit>>& commits);
 // First come, first accepted, item by item; a repeat is answered as before, a refusal is an acknowledgement,
 // too.
 [[nodiscard]] Status apply_commits(Transaction& tx, HostId host, const std::vector<PreparedCommit>& commits,

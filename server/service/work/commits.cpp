@@ -1,16 +1,32 @@
 #include "server/service/work/commits.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "server/service/core/round.h"
 #include "server/service/core/waiting.h"
 #include "shared/base/limits.h"
 #include "shared/crypto/relay_chain.h"
+#include "shared/io/compression.h"
+#include "shared/protocol/segment.h"
 
 namespace gleaner::service {
 namespace {
 
 constexpr Duration room_believed_for = std::chrono::seconds{1};  // of small results, some megabytes
+
+// The bytes that were sent along, if they are as the request says; else nothing.
+std::optional<Bytes> whole_bytes(const protocol::CommitRequest& request, std::int64_t& item_bytes) {
+  auto bytes = io::decompress(*request.data, request.bytes);
+  if (!bytes.ok() || static_cast<std::int64_t>(bytes->size()) != request.bytes ||
+      crypto::sha256_hex(*bytes) != request.digest)
+    return std::nullopt;
+  const auto items = protocol::split_segment(*bytes, request.range.size(), request.bytes);
+  if (!items.ok()) return std::nullopt;
+  for (const std::string_view item : *items)
+    item_bytes = std::max(item_bytes, static_cast<std::int64_t>(item.size()));
+  return std::move(*bytes);
+}
 
 }  // namespace
 
@@ -36,6 +52,28 @@ Status Commits::room_now() const {
   return {};
 }
 
+std::optional<std::vector<CheckedAhead>> Commits::check_ahead(
+    HostId host, const std::vector<protocol::CommitRequest>& requests) const {
+  std::vector<CheckedAhead> all;
+  for (const protocol::CommitRequest& request : requests) {
+    if (!request.delivery || !request.data || request.given || request.bytes > limits::kept_segment_bytes_max)
+      return std::nullopt;
+    CheckedAhead& ahead = all.emplace_back();
+    PreparedCommit& prepared = ahead.prepared;
+    prepared.request = request;
+    if (!read_delivery(prepared).ok() || prepared.delivery->host != host ||
+        prepared.delivery->project != secrets_.project ||
+        !crypto::check_signature(*request.delivery, protocol::StatementType::delivery).ok())
+      return std::nullopt;
+    auto bytes = whole_bytes(request, ahead.item_bytes);
+    if (!bytes) return std::nullopt;
+    prepared.bytes = std::move(*bytes);
+    prepared.packed = std::move(*prepared.request.data);
+    prepared.request.data.reset();
+  }
+  return all;
+}
+
 void Commits::prepare(HostId host, std::vector<protocol::CommitRequest> requests,
                       Done<std::vector<PreparedCommit>> then) {
   if (requests.empty()) return then(std::vector<PreparedCommit>{});
@@ -48,7 +86,9 @@ void Commits::prepare(HostId host, std::vector<protocol::CommitRequest> requests
         }
         std::vector<CommitPlace> found;
         for (const auto& request : requests) {
-          TRY_ASSIGN(auto place, tx.model.origin->find_place(tx, host, request));
+          PreparedCommit delivered;
+          delivered.request = request;
+          TRY_ASSIGN(auto place, tx.model.origin->find_place(tx, host, std::move(delivered)));
           found.push_back(std::move(place));
         }
         places = std::move(found);
@@ -147,9 +187,11 @@ Result<PreparedCommit> Commits::keep(HostId host, PreparedCommit prepared, const
     uploads_.close(host, prepared.request.digest);
     return prepared;
   }
+  Bytes packed = std::move(*prepared.request.data);
   prepared.request.data.reset();
   if (static_cast<std::int64_t>(bytes.size()) <= limits::kept_segment_bytes_max) {
     prepared.bytes = bytes;
+    if (prepared.leased) prepared.packed = std::move(packed);
     return prepared;
   }
   const auto stored = kernel_.blobs().put(bytes);

@@ -31,6 +31,11 @@ class Commits {
   void place(HostId host, UnitId unit, Done<CheckingPlace> done);
   // unavailable: the disk is nearly full. Asked at most once a second: it is a system call.
   [[nodiscard]] Status has_room();
+  // The second step before the first, for small results that a host under a relay signed: then one operation
+  // can take all that is left (take_ahead). Absent: one of them is something else, or not as it should be,
+  // and they have to be prepared. On the pool.
+  [[nodiscard]] std::optional<std::vector<CheckedAhead>> check_ahead(
+      HostId host, const std::vector<protocol::CommitRequest>& requests) const;
   // The first two steps; the caller's operation takes the third.
   void prepare(HostId host, std::vector<protocol::CommitRequest> requests,
                Done<std::vector<PreparedCommit>> then);

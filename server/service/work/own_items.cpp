@@ -18,8 +18,8 @@ class OwnItems final : public Origin {
   void forget(ProblemId /*problem*/) override {}
   Status drop_quiet(Transaction& /*tx*/) override { return {}; }
 
-  Result<CommitPlace> find_place(Transaction& tx, HostId host, protocol::CommitRequest request) override {
-    return find_own_place(tx, host, std::move(request));
+  Result<CommitPlace> find_place(Transaction& tx, HostId host, PreparedCommit delivered) override {
+    return find_own_place(tx, host, std::move(delivered));
   }
   Status take_results(Transaction& tx, HostId host, const std::vector<PreparedCommit>& commits,
                       WorkOutcome& outcome) override {

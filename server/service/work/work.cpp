@@ -176,28 +176,52 @@ void Work::work(HostId host, protocol::WorkRequest request, Done<protocol::WorkR
                 const std::function<void()>& rests) {
   if (const Status may = may_serve(); !may.ok()) return done(may.error());
   if (auto older = waiting_.end(host)) answer(std::move(*older));
-  std::vector<protocol::CommitRequest> commits = request.commits;
+  const bool signed_results = !request.commits.empty() && request.commits.front().delivery.has_value();
+  auto commits = std::make_shared<std::vector<protocol::CommitRequest>>(request.commits);
   for (auto& commit : request.commits) commit.data.reset();  // that it holds these units is all it says later
-  auto decided = [this, host, rests, done](const std::shared_ptr<protocol::WorkRequest>& its,
-                                           Result<WorkOutcome> outcome) {
+  auto shared = std::make_shared<protocol::WorkRequest>(std::move(request));
+  auto decided = [this, host, rests, done, shared](Result<WorkOutcome> outcome) {
     if (!outcome.ok()) return done(outcome.error());
-    if (outcome->wait == Duration{0}) return answer(std::move(*outcome), its->proofs, done);
-    its->commits.clear();
+    if (outcome->wait == Duration{0}) return answer(std::move(*outcome), shared->proofs, done);
+    shared->commits.clear();
     if (rests) rests();
     const SteadyTime until = kernel_.clock().steady() + outcome->wait;
-    auto ended = waiting_.keep({host, std::move(*its), std::move(*outcome), done, 0, until});
+    auto ended = waiting_.keep({host, std::move(*shared), std::move(*outcome), done, 0, until});
     if (ended) answer(std::move(*ended));
   };
-  auto shared = std::make_shared<protocol::WorkRequest>(std::move(request));
+  if (!signed_results) return prepare(host, shared, *commits, decided);
+  kernel_.on_pool([this, host, shared, commits, decided = std::move(decided)] {
+    auto ahead = commits_.check_ahead(host, *commits);
+    if (!ahead) return prepare(host, shared, *commits, decided);
+    if (const Status room = commits_.has_room(); !room.ok()) return decided(room.error());
+    kernel_.decide<WorkOutcome>(
+        [host, shared, ahead = std::move(*ahead)](Transaction& tx,
+                                                  Result<WorkOutcome>& outcome) mutable -> Status {
+          Result<std::vector<PreparedCommit>> taken{std::vector<PreparedCommit>{}};
+          TRY(take_ahead(tx, host, std::move(ahead), taken));
+          if (taken.ok()) return decide_work(tx, host, *shared, *taken, outcome);
+          outcome = taken.error();
+          return {};
+        },
+        [this, host, shared, commits, decided](Result<WorkOutcome> outcome) {
+          if (!outcome.ok() && outcome.error().kind == ErrorKind::conflict)
+            return prepare(host, shared, *commits, decided);
+          decided(std::move(outcome));
+        });
+  });
+}
+
+void Work::prepare(HostId host, const std::shared_ptr<protocol::WorkRequest>& request,
+                   std::vector<protocol::CommitRequest> commits, Done<WorkOutcome> decided) {
   commits_.prepare(
       host, std::move(commits),
-      [this, host, shared, done, decided](Result<std::vector<PreparedCommit>> prepared) {
-        if (!prepared.ok()) return done(prepared.error());
+      [this, host, request, decided = std::move(decided)](Result<std::vector<PreparedCommit>> prepared) {
+        if (!prepared.ok()) return decided(prepared.error());
         kernel_.decide<WorkOutcome>(
-            [host, shared, commits = std::move(*prepared)](Transaction& tx, Result<WorkOutcome>& outcome) {
-              return decide_work(tx, host, *shared, commits, outcome);
+            [host, request, commits = std::move(*prepared)](Transaction& tx, Result<WorkOutcome>& outcome) {
+              return decide_work(tx, host, *request, commits, outcome);
             },
-            [shared, decided](Result<WorkOutcome> outcome) { decided(shared, std::move(outcome)); });
+            decided);
       });
 }
 

@@ -36,6 +36,9 @@ class Work {
   void failure(HostId host, protocol::FailureReport report, StatusDone done);
 
  private:
+  // Results are placed, then checked, then taken with the rest of the request, which is another operation.
+  void prepare(HostId host, const std::shared_ptr<protocol::WorkRequest>& request,
+               std::vector<protocol::CommitRequest> commits, Done<WorkOutcome> decided);
   // unavailable: a relay that can store nothing, which to its hosts is as good as gone.
   [[nodiscard]] Status may_serve() const;
   // `proofs`: the host can tell what a signature covers.

@@ -218,6 +218,57 @@ TEST_CASE("an acknowledgement is for this host and by the work key") {
   says(refusal(check_acknowledgement(statement, other.trust(), HostId{42})), "not signed by the key");
 }
 
+TEST_CASE("acknowledgements of one reply hold only if each of them does, though they share a signature") {
+  const Project project, other;
+  const auto sign = [](std::size_t count, const PrivateKey& key) {
+    std::vector<UnsignedStatement> parts;
+    for (std::size_t i = 0; i < count; ++i) {
+      protocol::Acknowledgement one;
+      one.unit = UnitId{static_cast<std::int64_t>(i) + 1};
+      one.host = HostId{static_cast<std::int64_t>(i) + 42};
+      one.range = {0, 3};
+      one.digest = sha256_hex("segment");
+      one.status = protocol::CommitStatus::accepted;
+      one.at = now;
+      parts.push_back({StatementType::acknowledgement, protocol::encode(one)});
+    }
+    return sign_statements(std::move(parts), key);
+  };
+  const auto check = [&](const std::vector<SignedStatement>& all) {
+    return check_acknowledgements(all, project.trust());
+  };
+  CHECK(check({}).ok());
+  const auto all = sign(5, project.work);
+  CHECK(check(all).ok());
+  auto two_replies = all;
+  for (const auto& statement : sign(3, project.work)) two_replies.push_back(statement);
+  two_replies.push_back(all[0]);
+  CHECK(check(two_replies).ok());
+  const auto refused = [&](auto change, const std::string& why) {
+    auto forged = all;
+    change(forged);
+    says(refusal(check(forged)), why);
+  };
+  const std::string changed = "does not carry a valid signature";
+  refused([](auto& forged) { forged[2].payload += " "; }, changed);
+  refused([](auto& forged) { forged[2].proof = forged[1].proof; }, changed);
+  refused([](auto& forged) { forged[0].signature[5] = static_cast<char>(forged[0].signature[5] ^ 1); },
+          changed);
+  refused([](auto& forged) { forged[4].signature[5] = static_cast<char>(forged[4].signature[5] ^ 1); },
+          changed);
+  refused(
+      [](auto& forged) {
+        for (auto& each : forged) each.signature = Bytes(64, 'x');
+      },
+      changed);
+  refused([&](auto& forged) { forged[3] = sign(1, other.work).front(); }, "not signed by the key");
+  refused([&](auto& forged) { forged[3].key = other.work.public_key(); }, "not signed by the key");
+  refused([](auto& forged) { forged[1].type = StatementType::grant; }, "in its place");
+  refused(
+      [&](auto& forged) { forged[1] = sign_statement(StatementType::acknowledgement, "{", project.work); },
+      "cannot be read");
+}
+
 TEST_CASE("an application is signed by a certified signer while its certificate was valid") {
   const Project project, other;
   const auto check = [&](const SignedStatement& application, const SignedStatement& signer,

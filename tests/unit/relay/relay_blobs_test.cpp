@@ -138,6 +138,30 @@ TEST_CASE("what was damaged here is brought anew") {
   CHECK(world.blobs->verified_since(digest, world.clock.steady() - std::chrono::seconds{1}));
 }
 
+TEST_CASE(
+    "a scrub finds damage in what hosts delivered, and nothing amiss where the cache lacks or loses a blob") {
+  BlobWorld world;
+  const auto scrub = [&](const std::string& digest) -> Status {
+    storage::BlobStore::Verification reading{digest};
+    for (;;) {
+      TRY_ASSIGN(const std::int64_t read, world.blobs->verify_step(reading, any_bytes, world.clock.steady()));
+      if (read == 0) return {};
+    }
+  };
+  const std::string mine = must(world.blobs->put("what a host computed"));
+  const std::string above = world.add("some bytes");
+  must(scrub(mine));
+  must(scrub(above));  // nobody has asked for it
+  must(world.blobs->verify(above));
+  must(scrub(above));
+  for (const std::string& digest : {mine, above})
+    must(io::real_files().write(world.blobs->path(digest), "other bytes", io::Mode::normal));
+  CHECK(scrub(mine).error().kind == ErrorKind::untrusted);
+  must(scrub(above));
+  CHECK_FALSE(world.blobs->has(above));
+  CHECK(must(world.blobs->read(above, any_bytes)) == "some bytes");
+}
+
 TEST_CASE("the cache has a cap, spares what is in use, and never takes what hosts delivered") {
   BlobWorld world;
   world.blobs = world.start(25);

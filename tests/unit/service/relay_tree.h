@@ -125,9 +125,12 @@ class Tree {
       return true;
     }
     for (std::size_t i = 0; i < message.results.size(); ++i) {
-      REQUIRE(message.results[i].in_store);
-      message.request.commits[i].data =
-          io::compress(must(branch->kernel().store().segment_bytes(message.results[i].segment)));
+      const auto& result = message.results[i];
+      REQUIRE(result.in_store);
+      const auto stored = must(branch->kernel().store().segment_bytes(result.segment));
+      if (result.packed)
+        REQUIRE(must(io::decompress(*result.packed, limits::kept_segment_bytes_max)) == stored);
+      message.request.commits[i].data = result.packed ? *result.packed : io::compress(stored);
     }
     const auto reply = must(world.work(relay, message.request));
     const auto leases = must(read_leases(reply));

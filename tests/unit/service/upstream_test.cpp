@@ -199,12 +199,40 @@ TEST_CASE("a relay takes only what its host signed, of what it granted") {
   forged.delivery->signature = swapped.delivery->signature;
   auto changed = tree.result(child, grant, grant.range, [](std::int64_t) { return std::string("other"); });
   changed.delivery = good.delivery;
-  for (const auto& commit : {none, swapped, forged, changed}) {
-    const auto reply = tree.work(child, {commit}, 0);
-    CHECK(!reply.held);
+  auto by_another = good;  // signed well, by a key that is not this host's
+  by_another.delivery = crypto::sign_statement(StatementType::delivery, good.delivery->payload, other.key);
+  const auto large =
+      tree.result(child, grant, grant.range, [](std::int64_t) { return std::string(65, 'x'); });
+  auto spoiled = good;
+  spoiled.data = io::compress("no segment");
+  const auto held = [&](const std::vector<protocol::CommitRequest>& commits) {
+    const auto reply = tree.work(child, commits, 0);
     CHECK(reply.acknowledgements.empty());
+    return reply.held ? reply.held->size() : 0;
+  };
+  for (const auto& commit : {none, swapped, forged, changed, by_another, large, spoiled})
+    CHECK(held({commit}) == 0);
+  for (const auto& commit : {none, swapped, forged, changed, by_another, large})
+    CHECK(held({good, commit}) == 1);
+  tree.finish();
+}
+
+TEST_CASE("a relay takes a small result that its host signed, and asks for nothing else, in one operation") {
+  Tree tree;
+  const TreeChild& child = tree.children[0];
+  const auto grant = tree.take(child);
+  const auto operations = [&] { return tree.branch->kernel().writer().figures().operation_seconds.count(); };
+  const auto commit = tree.result(child, grant, grant.range);
+  for (int times = 0; times < 2; ++times) {
+    const auto before = operations();
+    const auto reply = tree.work(child, {commit}, 0);
+    REQUIRE(reply.held);
+    CHECK(reply.held->size() == 1);
+    CHECK(operations() == before + 1);
+    CHECK(tree.status().results == 1);
   }
-  CHECK(tree.work(child, {good}, 0).held);
+  tree.open();
+  CHECK(tree.status().results == 1);
   tree.finish();
 }
 

@@ -24,7 +24,8 @@ struct Bench {
   std::vector<std::string> seen;
   Writer writer{store, settings, io::real_files(), clock};
 
-  Bench() {
+  explicit Bench(Duration gather = Duration{0}) {
+    settings.gather = gather;
     must(writer.reload());
     writer.start(
         [this](std::vector<Effect> effects) {
@@ -127,6 +128,37 @@ TEST_CASE("those who wait together share a sync, and its failure") {
   CHECK(bench.writer.model().hosts.empty());
   CHECK(bench.noted().empty());
   CHECK(bench.store.commits() == 1);
+}
+
+TEST_CASE(
+    "who gathers lets the first through, and the others wait for each other until a batch is full or the "
+    "end") {
+  Bench bench(std::chrono::hours{1});
+  must(bench.run(adding("at once")));
+  constexpr int batch = 200;
+  std::vector<std::promise<Status>> answers(batch);
+  for (int i = 0; i < batch; ++i)
+    bench.writer.submit(adding(std::to_string(i)), [&answers, i](Status status) {
+      return [&answers, i, status] { answers[static_cast<std::size_t>(i)].set_value(status); };
+    });
+  for (auto& answer : answers) must(answer.get_future().get());
+  CHECK(bench.store.commits() == 2);
+  std::atomic<int> done{0};
+  for (const char* name : {"two", "three"})
+    bench.writer.submit(adding(name),
+                        [&](Status status) { return [&done, status] { done += status.ok(); }; });
+  CHECK(bench.writer.figures().waiting == 2);
+  bench.writer.stop();
+  CHECK(done == 2);
+  CHECK(bench.store.commits() == 3);
+}
+
+TEST_CASE("who gathers waits no longer than he is to") {
+  Bench bench(std::chrono::milliseconds{200});
+  must(bench.run(adding("one")));
+  must(bench.run(adding("two")));
+  must(bench.run(adding("three")));
+  CHECK(bench.store.commits() == 3);
 }
 
 TEST_CASE("the figures tell what waits, since when, what was stored together and what could not be") {
