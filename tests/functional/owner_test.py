@@ -105,6 +105,7 @@ class Owner(unittest.TestCase):
             (grid.state("one") / "preferences.toml").write_text(f'run = "always"\noutside_minutes = 0.1\noutside_signal = "{address}"\n')
             grid.start("one", "gleaner-client", "run", "--state", grid.state("one"), *sandbox_arguments(grid.state("one")),
                        "--cores", 1, "--benchmark-mflops", 1000, "--priority", "normal")
+            grid.wait_until("the client", lambda: grid.control("one", "why", check=False).returncode == 0, 60)
             grid.wait_until("a no", lambda: self.why(grid)["reason"] == f"not computing: the outside signal ({address}) says no: power costs 41 ct", 30)
             says[0] = b"50% clouds\nmore"
             grid.wait_until("a level", lambda: re.search(r"^computing .*says 50 %: clouds$", self.why(grid)["reason"]), 60)
