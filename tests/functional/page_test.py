@@ -278,11 +278,18 @@ class Page(unittest.TestCase):
                 # The table of levels: a switch, then a slider of the same row.
                 sets_level = lambda part, change: browser.run(f"(e => {{ {change}; for (const kind of ['input', 'change']) "
                                                               f"e.dispatchEvent(new Event(kind, {{bubbles: true}})); }})(document.getElementById('level-used{part}'))")
+                level = lambda text: re.search(rf'levels +=  *\[ ?{text} ?\] ', grid.control("one", "prefs", "show").stdout)
+                sets_level("", "e.checked = false")
+                grid.wait_until("the level", lambda: level('"used off"'))
+                wait("the slider's rest", "document.getElementById('level-used-share')?.disabled === true")
                 sets_level("", "e.checked = true")
-                grid.wait_until("the level", lambda: re.search(r'levels +=  *\[ ?"used 100%" ?\]', grid.control("one", "prefs", "show").stdout))
+                grid.wait_until("no level", lambda: level(""))
                 wait("the slider", "document.getElementById('level-used-share')?.disabled === false")
                 sets_level("-share", "e.value = 25")
-                grid.wait_until("its share", lambda: re.search(r'levels +=  *\[ ?"used 25%" ?\]', grid.control("one", "prefs", "show").stdout))
+                grid.wait_until("its share", lambda: level('"used 25%"'))
+                wait("the slider again", "document.getElementById('level-used-share')?.value === '25'")
+                sets_level("-share", "e.value = 100")
+                grid.wait_until("no level again", lambda: level(""))
                 self.assertEqual(browser.run("document.querySelectorAll('.hours [aria-pressed=true]').length"), 2 * 7 * 24)
                 browser.click(".hours tbody tr:nth-child(1) td:nth-child(3) button")  # Monday, from one to two
                 hours = lambda: grid.control("one", "prefs", "show").stdout

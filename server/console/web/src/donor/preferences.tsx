@@ -91,7 +91,8 @@ function Hours({ one, set, week }: Control & { week: Week }) {
   );
 }
 
-function Row({ one, cores, changed }: { one: Preference; cores: number; changed: () => void }) {
+function Row({ one, all, changed }: { one: Preference; all: Preference[]; changed: () => void }) {
+  const valueOf = (key: string) => plain(all.find(other => other.key === key)?.value ?? "");
   const set = async (value: string) => {
     await attempt(() => ask("preferences", { key: one.key, value }), `${one.label}: saved`);
     changed();  // what holds now, also if it was refused
@@ -103,7 +104,8 @@ function Row({ one, cores, changed }: { one: Preference; cores: number; changed:
       {week || one.kind === "levels" ? <span>{one.label}</span> : <label for={`preference-${one.key}`}>{one.label}</label>}
       {one.kind === "flag" ? <Switch {...control} /> : one.kind === "choice" ? <Choice {...control} />
         : one.kind === "share" || (one.key === "cores" && one.high > 1) ? <Slider {...control} />
-        : one.kind === "levels" ? <Levels texts={listOf(one.value)} cores={cores} locked={one.locked} set={set} />
+        : one.kind === "levels" ? <Levels texts={listOf(one.value)} cores={all.find(other => other.key === "cores")?.high ?? 1} locked={one.locked} set={set}
+          usual={{ used: valueOf("run") === "always", idle: true, night: true, battery: valueOf("on_battery") === "true" }} />
         : week ? <Hours {...control} week={week} /> : <Text {...control} />}
       <span class="from calm">{words(one.meaning)} {one.protects ? `Change it in a terminal: gleaner prefs set ${one.key} VALUE.` : one.locked ? "Locked by the administrator." : one.origin === "default" ? "" : `From: ${one.origin}.`}</span>
     </div>
@@ -115,14 +117,13 @@ export function Preferences() {
   const [all, wrong] = usePolled(() => ask<Preference[]>("preferences"), 0, [turn]);
   if (!all) return <Missing wrong={wrong} />;
   const shown = all.filter(one => !elsewhere.includes(one.key)).map(one => ({ ...one, locked: one.locked || one.protects }));
-  const cores = all.find(one => one.key === "cores")?.high ?? 1;
   const groups = [...new Set(shown.map(one => one.group))];
   return (
     <>
       {groups.map((group, index) => (
         <details key={group} open={index === 0}>
           <summary>{group}</summary>
-          {shown.filter(one => one.group === group).map(one => <Row key={`${one.key} ${one.value} ${turn}`} one={one} cores={cores} changed={() => setTurn(turn + 1)} />)}
+          {shown.filter(one => one.group === group).map(one => <Row key={`${one.key} ${one.value} ${turn}`} one={one} all={all} changed={() => setTurn(turn + 1)} />)}
         </details>
       ))}
     </>
