@@ -122,7 +122,11 @@ ControlOutcome pause(Engine& engine, const Json& request) {
       return refuse("a pause lasts from one second to a year");
     length = from_seconds(seconds.number());
   }
-  if (const Status paused = engine.pause(length); !paused.ok()) return refuse(paused.error().message);
+  const bool saved = request["at_saved_point"] == Json(true);
+  const Status paused = engine.pause(length, saved ? Engine::PauseAt::saved : Engine::PauseAt::once);
+  if (!paused.ok()) return refuse(paused.error().message);
+  if (saved)
+    return done("each core stops at its next saved point; `gleaner status` shows what still computes");
   return done(length ? "paused for " + std::to_string(std::llround(to_seconds(*length))) + " s"
                      : "paused until `gleaner resume`");
 }

@@ -18,8 +18,10 @@ constexpr Duration wait_max = std::chrono::minutes{10};
 Engine::Engine(Services services, std::vector<Joined> projects)
     : services_(std::move(services)),
       accounts_(services_, projects_),
+      traffic_(services_, projects_),
       slots_(services_, services_.settings.cores),
       owner_(services_.activity),
+      outside_(services_),
       disk_(services_.files, services_.state.root),
       measurements_({services_.clock, services_.files, services_.machine, services_.workers, services_.state,
                      services_.settings.benchmark_mflops}) {
@@ -41,6 +43,7 @@ Status Engine::open() {
   TRY_ASSIGN(controls_, state::load_controls(services_.files, services_.state.preferences()));
   opened_ = services_.clock.steady();
   accounts_.open(opened_);
+  traffic_.open(opened_);
   int next_slot = 0;
   for (const auto& project : projects_) TRY(project->open(next_slot));
   measurements_.open();
@@ -59,6 +62,7 @@ void Engine::tick() {
   for (const auto& slot : slots_) slot->pump(now);
   disk_.look(services_.settings.free_bytes_min, now);
   decide(now);
+  traffic_.count(now, alarm_);
   set_terms();
   apply_decision(now);
   secure_before_sleep();
@@ -92,6 +96,10 @@ void Engine::note_calendar(SteadyTime now) {
   for (const auto& project : projects_) project->forget_waits(now);
 }
 
+std::string Engine::no_network() const {
+  return owner_.no_network().empty() ? traffic_.trouble() : owner_.no_network();
+}
+
 // Names become known and may change, so this is asked again and again.
 void Engine::set_terms() {
   for (const auto& project : projects_) {
@@ -101,7 +109,7 @@ void Engine::set_terms() {
     terms.suspended =
         std::any_of(owner_settings_.suspended.begin(), owner_settings_.suspended.end(),
                     [&project](const std::string& name) { return state::is_named(project->names(), name); });
-    terms.no_network = owner_.no_network();
+    terms.no_network = no_network();
     terms.relay_patience = owner_settings_.relay_patience;
     project->set_terms(std::move(terms));
   }
@@ -119,13 +127,18 @@ std::vector<client_policy::Signal> Engine::signals(SteadyTime now) {
   const bool kernels = signals.empty() && slots_.cores_in_use() > 0;
   auto of_owner = owner_.look({kernels, !projects_.nothing_in_hand()}, now, alarm_);
   std::move(of_owner.begin(), of_owner.end(), std::back_inserter(signals));
+  if (auto outside = outside_.look(now, alarm_)) signals.push_back(*std::move(outside));
   return signals;
 }
 
 void Engine::decide(SteadyTime now) {
   client_policy::Preferences preferences;
   preferences.enabled = controls_.enabled;
+  await_saved();
   preferences.paused_for = controls_.pause_left(services_.clock.now());
+  preferences.until_saved = !unsaved_.empty();
+  if (preferences.paused_for && *preferences.paused_for < Duration::max())
+    preferences.paused_until = owner_.time_in(*preferences.paused_for);
   preferences.cpu_share = services_.settings.cpu_share;
   preferences.cores = services_.settings.cores;
   const client_policy::RunDecision before = decision_;
@@ -137,6 +150,17 @@ void Engine::decide(SteadyTime now) {
   const bool paused_before = before.mode == RunMode::pause && !before.reason.empty();
   if (paused_before || decision_.mode == RunMode::pause)
     for (const auto& project : projects_) project->heartbeat_soon(now);
+}
+
+// What was saved meanwhile, or has no kernel any more, is waited for no longer; nor is anything when the
+// pause is over.
+void Engine::await_saved() {
+  const bool over = !controls_.pause_left(services_.clock.now());
+  std::erase_if(unsaved_, [&](const auto& one) {
+    const auto& [number, saves] = one;
+    const Slot& slot = **(slots_.begin() + number);
+    return over || slot.unit() == nullptr || slot.saves() != saves;
+  });
 }
 
 // The computer may wake up with an empty battery.
@@ -184,6 +208,7 @@ void Engine::stop() {
   for (const auto& project : projects_) project->heartbeat_soon(now);
   tick();
   accounts_.save(now);
+  traffic_.save(now);
 }
 
 bool Engine::settled() const {
@@ -196,13 +221,21 @@ bool Engine::moved() const {
                      [](const auto& project) { return project->moved(); });
 }
 
-Status Engine::pause(std::optional<Duration> length) {
+Status Engine::pause(std::optional<Duration> length, PauseAt at) {
+  unsaved_.clear();
+  if (at == PauseAt::saved)
+    for (const auto& slot : slots_)
+      if (slot->unit() != nullptr) {
+        unsaved_[slot->number()] = slot->saves();
+        slot->save_soon(services_.clock.steady());
+      }
   controls_.pause_length = length ? *length : Duration::max();
   controls_.pause_begun = services_.clock.now();
   return state::save_controls(services_.files, services_.state.preferences(), controls_);
 }
 
 Status Engine::resume() {
+  unsaved_.clear();
   controls_ = state::Controls{};
   return state::save_controls(services_.files, services_.state.preferences(), controls_);
 }
@@ -224,7 +257,10 @@ void Engine::set_owner_settings(const settings::OwnerSettings& owner_settings) {
   settings.free_bytes_min = owner_settings.free_bytes_min;
   limit_caches();
   settings.applications = owner_settings.applications;
+  traffic_.set(owner_settings.traffic);
+  outside_.set(owner_settings.outside_signal, owner_settings.outside_interval);
   disk_.look_anew();
+  services_.launcher.use_processors(owner_settings.processors);
   if (owner_settings.memory_bytes > 0) settings.memory_bytes = owner_settings.memory_bytes;
   settings.watts_per_core = owner_settings.watts_per_core;
   settings.cpu_share = owner_settings.cpu_share;
@@ -239,9 +275,10 @@ void Engine::limit_caches() {
 }
 
 EngineStatus Engine::status() const {
-  return status_of({services_, projects_, accounts_, slots_, owner_, measurements_, decision_,
-                    disk_.shortage(), calendar_.last(), controls_.finish, opened_},
-                   services_.clock.steady());
+  return status_of(
+      {services_, projects_, accounts_, slots_, owner_, measurements_, decision_, disk_.shortage(),
+       calendar_.last(), controls_.finish, opened_, no_network(), traffic_.text(), outside_.detail()},
+      services_.clock.steady());
 }
 
 }  // namespace gleaner::engine

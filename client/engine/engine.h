@@ -7,6 +7,7 @@
 // last cut.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,9 +16,11 @@
 #include "client/benchmark/measurements.h"
 #include "client/engine/free_space.h"
 #include "client/engine/memberships.h"
+#include "client/engine/outside_watch.h"
 #include "client/engine/owner_watch.h"
 #include "client/engine/project_accounts.h"
 #include "client/engine/slots.h"
+#include "client/engine/traffic.h"
 #include "client/policy/calendar_watch.h"
 #include "client/policy/prefetch.h"
 #include "client/policy/run_decision.h"
@@ -49,7 +52,9 @@ class Engine final {
   [[nodiscard]] bool moved() const;
 
   // The owner's commands (gleaner): kept over restarts.
-  [[nodiscard]] Status pause(std::optional<Duration> length);
+  // `at`: at once, or each kernel when it has saved what it computes: its checkpoint, or its item.
+  enum class PauseAt { once, saved };
+  [[nodiscard]] Status pause(std::optional<Duration> length, PauseAt at = PauseAt::once);
   [[nodiscard]] Status resume();  // from a pause, from finish, from being switched off
   [[nodiscard]] Status finish();
   // The owner's preferences, from the start or changed; they hold from the next tick on.
@@ -67,7 +72,11 @@ class Engine final {
   void decide(SteadyTime now);
   [[nodiscard]] std::vector<client_policy::Signal> signals(SteadyTime now);
   void set_terms();
+  // Why nothing may be fetched or delivered; empty: it may.
+  [[nodiscard]] std::string no_network() const;
   void apply_decision(SteadyTime now);
+  void await_saved();
+  [[nodiscard]] bool saved(const Slot& slot) const;
   void secure_before_sleep();
   void give_back(SteadyTime now);
   void start_units(SteadyTime now);
@@ -95,10 +104,12 @@ class Engine final {
   std::vector<transport::Workers*> workers_;  // the engine's and the projects', each once
   Memberships projects_;
   ProjectAccounts accounts_;
+  Traffic traffic_;
   Slots slots_;
   state::Controls controls_;
   settings::OwnerSettings owner_settings_;
   OwnerWatch owner_;
+  OutsideWatch outside_;
   FreeSpace disk_;
   benchmark::Measurements measurements_;
   client_policy::CalendarWatch calendar_;
@@ -106,6 +117,8 @@ class Engine final {
   Alarm alarm_;
   bool stopping_ = false;
   bool secured_ = false;  // for this sleep
+  // While a pause waits for saved points: slots that have reached none, and how many each had reached before.
+  std::map<int, std::int64_t> unsaved_;
   SteadyTime opened_{};
 };
 

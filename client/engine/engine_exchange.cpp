@@ -94,7 +94,9 @@ bool Engine::asked_already(const Slot& slot, SteadyTime now) const {
 std::vector<std::vector<protocol::SlotRequest>> Engine::wanted(
     const std::vector<client_policy::PrefetchView>& views, SteadyTime now) {
   std::vector<std::vector<protocol::SlotRequest>> requests(projects_.size());
-  if (decision_.mode == RunMode::pause || controls_.finish || stopping_ || disk_.shortage()) return requests;
+  if (decision_.mode == RunMode::pause || controls_.finish || stopping_ || !unsaved_.empty() ||
+      disk_.shortage())
+    return requests;
   if (!measurements_.benchmark() && now - opened_ < benchmark_patience) {
     alarm_.at(opened_ + benchmark_patience);
     return requests;
@@ -110,7 +112,7 @@ std::vector<std::vector<protocol::SlotRequest>> Engine::wanted(
       continue;
     }
     // Cores that a kernel with several threads takes are not free.
-    if (urgent && ++cores > services_.settings.cores) break;
+    if (urgent && ++cores > decision_.cores) break;
     if (asked_already(*slot, now)) continue;
     const auto project = round.next(urgent);
     if (project && requests[*project].size() < static_cast<std::size_t>(limits::units_per_request_max))
@@ -161,6 +163,8 @@ std::vector<protocol::UnitReport> Engine::reports(const Membership& project, Ste
     } else if (project.terms().suspended && !over) {
       report.state = protocol::RunState::paused;
       report.reason = "the owner of this computer suspended the project";
+    } else if (report.state == protocol::RunState::paused && !unit->held_back) {
+      report.reason = decision_.reason;
     } else if (unit->held_back || !unit->order_reason.empty()) {
       report.reason = unit->order_reason;
     }

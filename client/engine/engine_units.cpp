@@ -2,6 +2,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -68,24 +69,32 @@ void Engine::apply_order(const protocol::UnitOrder& order, Unit& unit, SteadyTim
 }
 
 void Engine::apply_decision(SteadyTime now) {
-  const auto must_hold = [this](const Slot& slot) {
-    const Unit& unit = *slot.unit();
-    return decision_.mode == RunMode::pause || unit.held_back || projects_.of(unit).terms().suspended;
-  };
-  // All of them stop before anything else is done for any of them.
-  for (const auto& slot : slots_)
-    if (slot->unit() != nullptr && !slot->paused() && must_hold(*slot)) slot->hold();
-  int cores = 0;
+  // Cores that the level of this moment leaves.
+  int left = decision_.cores < services_.settings.cores ? decision_.cores : std::numeric_limits<int>::max();
+  std::vector<Slot*> held, running;
   for (const auto& slot : slots_) {
     if (slot->unit() == nullptr) continue;
-    const bool hold = must_hold(*slot);
-    if (hold && !slot->paused()) slot->pause(now);
-    if (!hold && slot->paused()) slot->resume(now);
-    if (slot->paused()) continue;
+    const Unit& unit = *slot->unit();
+    const bool hold = decision_.mode == RunMode::pause || unit.held_back ||
+                      projects_.of(unit).terms().suspended || slot->threads() > left || saved(*slot);
+    if (!hold) left -= slot->threads();
+    (hold ? held : running).push_back(slot.get());
+  }
+  // All of them stop before anything else is done for any of them.
+  for (Slot* const slot : held) slot->hold();
+  for (Slot* const slot : held) slot->pause(now);
+  int cores = 0;
+  for (Slot* const slot : running) {
+    slot->resume(now);
     cores += slot->threads();
     // The owner wants fewer cores used than before.
     if (cores > services_.settings.cores && cores > slot->threads()) slot->let_go(now);
   }
+}
+
+// The pause that its owner asked for waits for others, and this one is saved.
+bool Engine::saved(const Slot& slot) const {
+  return !unsaved_.empty() && !unsaved_.contains(slot.number());
 }
 
 bool Engine::must_give_way(const Unit& unit) const {
@@ -126,7 +135,7 @@ Engine::Waiting Engine::next_for(const Slot& slot) const {
 }
 
 void Engine::start_units(SteadyTime now) {
-  if (decision_.mode == RunMode::pause) return;
+  if (decision_.mode == RunMode::pause || !unsaved_.empty()) return;
   std::map<std::tuple<SteadyTime, std::string, UnitId>, std::pair<Slot*, Waiting>> waiting;  // oldest first
   for (const auto& slot : slots_) {
     if (!slot->ready(now) || now < slot->start_at()) continue;
@@ -141,7 +150,7 @@ void Engine::start_units(SteadyTime now) {
         std::clamp(threads == 0 ? services_.settings.cores : threads, 1, services_.settings.cores);
     // Younger ones wait as well, or a kernel with several threads would never find its cores free.
     const int used = slots_.cores_in_use();
-    if (used > 0 && used + wanted > services_.settings.cores) break;
+    if (used + wanted > decision_.cores) break;
     if (const Status trusted = next.project->check(*unit); !trusted.ok()) {
       unit->fail(protocol::FailureKind::untrusted, trusted.error().message);
       continue;

@@ -69,11 +69,24 @@ std::string computing(const EngineView& engine) {
          std::to_string(engine.slots.size()) + (engine.slots.size() == 1 ? " core" : " cores");
 }
 
+// What needs more cores at once than the level of this moment leaves.
+std::string too_wide(const EngineView& engine) {
+  for (const auto& project : engine.projects)
+    for (const auto& [id, unit] : project->units()) {
+      if (!unit->prepared || unit->state == UnitState::committing) continue;
+      const int threads = unit->prepared->manifest.threads;
+      const int wanted = threads == 0 ? engine.services.settings.cores : threads;
+      if (wanted > engine.decision.cores && engine.decision.cores < engine.services.settings.cores)
+        return "not computing: " + unit->grant().problem_name + " needs " + std::to_string(wanted) +
+               " cores at once; " + engine.decision.reason;
+    }
+  return {};
+}
+
 std::string explain(const EngineView& engine, SteadyTime now) {
   if (engine.decision.mode == RunMode::pause) return "not computing: " + engine.decision.reason;
   if (const std::string what = computing(engine); !what.empty()) return what + ": " + engine.decision.reason;
-  if (!engine.owner.no_network().empty())
-    return "not computing: no work may be fetched: " + engine.owner.no_network();
+  if (!engine.no_network.empty()) return "not computing: no work may be fetched: " + engine.no_network;
   std::vector<std::string> reasons;
   for (const auto& project : engine.projects)
     if (const std::string why = unreachable(*project); !why.empty())
@@ -82,6 +95,7 @@ std::string explain(const EngineView& engine, SteadyTime now) {
   if (engine.disk_shortage) return "not computing: " + *engine.disk_shortage;
   for (const auto& project : engine.projects)
     if (const std::string why = waiting_for(*project); !why.empty()) return why;
+  if (const std::string why = too_wide(engine); !why.empty()) return why;
   if (engine.finishing) return "not computing: you asked to finish: `gleaner resume` takes work again";
   for (const auto& slot : engine.slots)
     if (slot->start_at() > now)
@@ -264,7 +278,9 @@ EngineStatus status_of(const EngineView& engine, SteadyTime now) {
   status.details.push_back("confinement of kernels: " + engine.services.launcher.describe());
   if (const std::string& limit = engine.services.settings.limit; !limit.empty())
     status.details.push_back(limit);
-  if (!engine.owner.no_network().empty()) status.details.push_back("network: " + engine.owner.no_network());
+  if (!engine.no_network.empty()) status.details.push_back("network: " + engine.no_network);
+  status.details.push_back(engine.traffic);
+  if (!engine.outside.empty()) status.details.push_back(engine.outside);
   if (engine.disk_shortage) status.details.push_back(*engine.disk_shortage);
   for (const std::string& one : engine.owner.details()) status.details.push_back(one);
   if (engine.leap)

@@ -29,6 +29,9 @@ struct EngineView {
   const std::optional<client_policy::CalendarWatch::Leap>& leap;
   bool finishing;
   SteadyTime opened;
+  std::string no_network;  // why nothing may be fetched or delivered; empty: it may
+  std::string traffic;     // its volume, in words
+  std::string outside;     // what the outside signal says; empty: there is none
 };
 [[nodiscard]] EngineStatus status_of(const EngineView& engine, SteadyTime now);
 

@@ -111,6 +111,8 @@ class Membership {
   [[nodiscard]] bool askable(SteadyTime now, bool urgent) const;
   // That the server told of last.
   [[nodiscard]] const std::vector<ProblemStatus>& problems() const { return problems_; }
+  // Over its link, in both directions, since the client started.
+  [[nodiscard]] std::int64_t moved_bytes() const { return link_ ? link_->moved() : 0; }
 
  private:
   void load_units(int& next_slot);

@@ -26,12 +26,18 @@ std::vector<client_policy::Signal> OwnerWatch::look(const Hands& hands, SteadyTi
   const bool spared = std::none_of(seen_.signals.begin(), seen_.signals.end(), [](const auto& signal) {
     return signal.allows == client_policy::RunMode::pause;
   });
-  const bool people = rules_.run == client_policy::RunWhen::idle;
+  const bool people = client_policy::minds_people(rules_);
   alarm.at(now + (people && spared && hands.kernels ? owner_look_interval
                   : spared && !hands.units          ? owner_idle_interval
                                                     : owner_rest_interval));
   if (seen_.recheck) alarm.at(now + std::max<Duration>(*seen_.recheck, recheck_min));
   return seen_.signals;
+}
+
+std::string OwnerWatch::time_in(Duration ahead) const {
+  if (monitor_ == nullptr || ahead > std::chrono::days{6}) return {};
+  const auto minutes = std::chrono::round<std::chrono::minutes>(ahead).count();
+  return client_policy::time_text(monitor_->local_time(), static_cast<int>(minutes));
 }
 
 std::vector<int> OwnerWatch::descriptors() const {

@@ -32,6 +32,8 @@ class OwnerWatch {
   [[nodiscard]] const std::vector<std::string>& details() const { return seen_.details; }
   // Why nothing may be fetched or delivered; empty: it may.
   [[nodiscard]] const std::string& no_network() const { return seen_.no_network; }
+  // "18:30": the time so long from now; empty without a monitor, and where a day of the week does not say it.
+  [[nodiscard]] std::string time_in(Duration ahead) const;
   [[nodiscard]] bool before_sleep() const { return seen_.before_sleep; }
 
  private:

@@ -10,6 +10,7 @@
 #include "client/host/cpu_gate.h"
 #include "client/host/launcher.h"
 #include "client/host/machine.h"
+#include "client/host/outside_source.h"
 #include "client/state/state_directory.h"
 #include "shared/base/random.h"
 #include "shared/bundle/bundle.h"
@@ -46,6 +47,7 @@ struct Services {
   EngineSettings settings;
   host::ActivityMonitor* activity = nullptr;  // none: nobody but the settings is asked
   ItemObserver* observer = nullptr;           // none: nobody looks
+  host::OutsideSource* outside = nullptr;     // none: no outside signal is asked
 };
 
 // Gathers the earliest moment at which somebody wants to be called again.

@@ -119,8 +119,12 @@ void Slot::put_off_saving(SteadyTime now) {
 
 void Slot::save_now_and_then(SteadyTime now) {
   const Duration interval = std::chrono::seconds{unit_->grant().commit_seconds};
+  if (checkpoints_.due(interval, rate_.on_item(now), now)) save_soon(now);
+}
+
+void Slot::save_soon(SteadyTime now) {
+  if (unit_ == nullptr || paused() || !kernel_.running()) return;
   if (!unit_->prepared->manifest.checkpoint || !kernel_.session().offers_checkpoints()) return;
-  if (!checkpoints_.due(interval, rate_.on_item(now), now)) return;
   checkpoints_.asked(now);
   kernel_.session().request_checkpoint();
   kernel_.session().pump();
@@ -137,6 +141,7 @@ void Slot::keep_checkpoint(std::int64_t item, SteadyTime now) {
   if (item != unit_->held->finished()) return;  // none, or of an item that is done by now
   if (const Status done = checkpoints_.keep(*unit_, kernel_.written()); !done.ok())
     return spdlog::warn("slot {}: item {} is not saved: {}", number_, item, done.error().message);
+  ++saves_;
   if (ends) spdlog::info("slot {}: item {} of {} is saved", number_, item, unit_->grant().problem_name);
   if (const double done = rate_.fraction_done(now); done > 0)
     unit_->saved = LocalCheckpoint{item, done, Checkpoints::path_of(*unit_)};
@@ -220,6 +225,7 @@ void Slot::finish_item(const KernelEvent& event, SteadyTime now) {
   if (unit_ == nullptr) return;
   unit_->kills = 0;
   unit_->held->add_item(event.item, event.data);
+  ++saves_;
   if (services_.observer != nullptr) services_.observer->item_finished(*unit_, event.item, event.data);
   rate_.finish_item(now);
   continued_ = false;

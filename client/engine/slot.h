@@ -38,6 +38,10 @@ class Slot {
   void resume(SteadyTime now);
   [[nodiscard]] bool paused() const { return paused_at_.has_value(); }
   [[nodiscard]] SteadyTime paused_at() const { return *paused_at_; }  // REQUIRES: paused()
+  // How often what is computed became safe: an item finished, or its checkpoint was kept.
+  [[nodiscard]] std::int64_t saves() const { return saves_; }
+  // Asks a running kernel that offers checkpoints for one.
+  void save_soon(SteadyTime now);
   // Lets a paused kernel that offers checkpoints go on for just as long as it takes to save its item, before
   // take_away(); the next start() goes on from there. True while that is under way.
   [[nodiscard]] bool saving(SteadyTime now);
@@ -98,6 +102,7 @@ class Slot {
   std::optional<SteadyTime> paused_at_;
   enum class Saving { no, asked, ended } saving_ = Saving::no;  // before it is taken away
   SteadyTime saving_until_{};
+  std::int64_t saves_ = 0;
   bool continued_ = false;                    // the item in progress goes on from where it was saved here
   std::optional<SteadyTime> draining_until_;  // the kernel still works on a unit that was let go
   std::int64_t memory_kills_ = 0;             // of the system, when the kernel was started

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "shared/base/result.h"
 #include "shared/io/process.h"
@@ -32,6 +33,8 @@ class Launcher {
  public:
   virtual ~Launcher() = default;
   [[nodiscard]] virtual Result<std::unique_ptr<io::Process>> start(const KernelLaunch& launch) = 0;
+  // Kernels that start from now on run on these processors; none: on all.
+  virtual void use_processors(const std::vector<int>&) {}
   // How a kernel so launched sees the directory of a stage of its problem.
   [[nodiscard]] virtual io::Path inside(const KernelLaunch&, const io::Path& stage) const { return stage; }
   // Where this computer finds what that kernel wrote; it may be gone with the kernel.

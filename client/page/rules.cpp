@@ -64,7 +64,8 @@ Reply command(const std::string& body, Backend& backend) {
   if (name != "pause" && name != "resume" && name != "finish")
     return refuse(400, "there is no such command here");
   Json request = {{"version", 1}, {"command", name}};
-  if (given.contains("seconds")) request["seconds"] = given["seconds"];
+  for (const char* const option : {"seconds", "at_saved_point"})
+    if (given.contains(option)) request[option] = given[option];
   return ask(backend, request);
 }
 

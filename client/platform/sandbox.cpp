@@ -1,4 +1,5 @@
 #include "client/platform/sandbox.h"
+#include "client/platform/processors.h"
 
 #include "shared/sandbox/kernel_limits.h"
 
@@ -38,8 +39,10 @@ class ProcessLauncher final : public host::Launcher {
     if (const std::string refusal = sandbox_->refusal(); !refusal.empty())
       return Error{ErrorKind::io, refusal};
     TRY_ASSIGN(const io::ProcessSpec spec, sandbox_->confine(launch));
+    const OnProcessors here(on_);  // what is started inherits it
     return processes_.start(spec);
   }
+  void use_processors(const std::vector<int>& numbers) override { on_ = numbers; }
   io::Path inside(const host::KernelLaunch& launch, const io::Path& stage) const override {
     return sandbox_->inside(launch, stage);
   }
@@ -54,6 +57,7 @@ class ProcessLauncher final : public host::Launcher {
  private:
   std::unique_ptr<Sandbox> sandbox_;
   io::ProcessRunner& processes_;
+  std::vector<int> on_;
 };
 
 }  // namespace

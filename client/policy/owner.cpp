@@ -82,7 +82,9 @@ double most_of(const OwnerView& view, Kind kind) {
 
 // Why nothing is computed on a battery that is run on; empty: it is allowed.
 std::string battery_trouble(const OwnerView& view, const Observation& battery) {
-  if (!view.rules.on_battery) return "this computer runs on its battery (" + battery.source + ")";
+  const auto& level = view.rules.levels[Situation::battery];
+  if (level ? level->off : !view.rules.on_battery)
+    return "this computer runs on its battery (" + battery.source + ")";
   if (battery.percent && *battery.percent < view.rules.battery_percent_min)
     return "its battery (" + battery.source + ") is at " + percent_text(*battery.percent / 100) +
            ": it computes from " + percent_text(view.rules.battery_percent_min / 100) + " on";
@@ -93,6 +95,17 @@ std::string battery_trouble(const OwnerView& view, const Observation& battery) {
 }
 
 }  // namespace
+
+bool minds_people(const OwnerRules& rules) {
+  return rules.run == RunWhen::idle || (rules.run == RunWhen::always && rules.levels[Situation::used]);
+}
+
+void OwnerPolicy::Now::add(const OwnerRules& rules, Situation situation, const std::string& told) {
+  const auto& of_this = rules.levels[situation];
+  if (!of_this) return;
+  level = least_of(level, *of_this);
+  words += (words.empty() ? "" : ", ") + told;
+}
 
 std::string rough_text(Duration duration) {
   const double seconds = std::max(0.0, to_seconds(duration));
@@ -105,8 +118,10 @@ std::string rough_text(Duration duration) {
   return count(seconds / 3600, "hour");
 }
 
-void OwnerPolicy::judge_people(const OwnerView& view, OwnerVerdict& verdict) {
+std::string OwnerPolicy::judge_people(const OwnerView& view, OwnerVerdict& verdict) {
   const std::size_t others = verdict.signals.size();
+  const bool beside = view.rules.levels.permits(Situation::used);
+  std::string here;
   const Observation* latest = nullptr;
   Duration least = Duration::max();
   for (const Observation& observation : view.observations) {
@@ -116,11 +131,15 @@ void OwnerPolicy::judge_people(const OwnerView& view, OwnerVerdict& verdict) {
                  ": somebody may be watching; `gleaner prefs set when_watching true` computes beside it");
     if (observation.kind != Kind::input && observation.kind != Kind::screen) continue;
     if (!observation.idle || !fresh(observation)) {
-      if (observation.kind == Kind::screen)
+      if (observation.kind != Kind::screen) continue;
+      const std::string who = "somebody is logged in (" + observation.source + ")";
+      if (beside)
+        here = who;
+      else
         forbid(
             verdict, "people",
-            "somebody is logged in (" + observation.source +
-                ") and nothing tells whether they are there: it computes when the screen is locked or idle; "
+            who +
+                " and nothing tells whether they are there: it computes when the screen is locked or idle; "
                 "`gleaner prefs set run always` computes beside them");
       continue;
     }
@@ -131,26 +150,49 @@ void OwnerPolicy::judge_people(const OwnerView& view, OwnerVerdict& verdict) {
     }
   }
   const bool used = latest != nullptr && least < view.rules.idle_after;
-  if (used || verdict.signals.size() > others) {
+  if (used || !here.empty() || verdict.signals.size() > others) {
     if (!people_at_) people_at_ = view.now;
   } else if (people_at_ && view.now - *people_at_ < view.rules.dwell) {
     const Duration left = view.rules.dwell - (view.now - *people_at_);
-    forbid(verdict, "people", "a moment ago somebody was here: it waits " + rough_text(left) + " more");
+    if (beside)
+      here = "a moment ago somebody was here";
+    else
+      forbid(verdict, "people", "a moment ago somebody was here: it waits " + rough_text(left) + " more");
     recheck_in(verdict, left);
   } else {
     people_at_.reset();
   }
-  if (!used) return;
+  if (!used) return here;
+  recheck_in(verdict, view.rules.idle_after - least);
+  if (beside) return "somebody uses this computer (" + latest->source + ")";
   forbid(verdict, "people",
          "somebody used this computer " + rough_text(least) + " ago (" + latest->source +
              "): it computes after " + rough_text(view.rules.idle_after) + " without");
-  recheck_in(verdict, view.rules.idle_after - least);
+  return {};
 }
 
-std::string OwnerPolicy::load_trouble(const OwnerView& view) {
+void OwnerPolicy::judge_level(const Now& now, OwnerVerdict& verdict) {
+  if (now.level.off) return forbid(verdict, "level", now.words + ": the preferences say \"off\"");
+  if (!now.level.limits()) return;
+  Signal signal{"level", RunMode::run, now.words + ": " + text_of(now.level)};
+  signal.share_max = now.level.cpu_share;
+  signal.cores_max = now.level.cores;
+  verdict.signals.push_back(std::move(signal));
+}
+
+std::string OwnerPolicy::load_trouble(const OwnerView& view, OwnerVerdict& verdict) {
   const double load = most_of(view, Kind::load);
   const bool considers_load = view.rules.run == RunWhen::idle && view.rules.load_max < 1;
-  loaded_ = considers_load && load >= view.rules.load_max * (loaded_ ? load_leave : 1);
+  const bool busy = considers_load && load >= view.rules.load_max * (loaded_ ? load_leave : 1);
+  if (!busy)
+    busy_since_.reset();
+  else if (!busy_since_)
+    busy_since_ = view.now;
+  if (busy && !loaded_ && view.now - *busy_since_ < view.rules.load_grace) {
+    recheck_in(verdict, view.rules.load_grace - (view.now - *busy_since_));
+    return {};
+  }
+  loaded_ = busy;
   if (!loaded_) return {};
   return "other programs use " + percent_text(load) + " of all cores; it computes below " +
          percent_text(load_leave * view.rules.load_max);
@@ -170,7 +212,8 @@ std::string OwnerPolicy::memory_trouble(const OwnerView& view) {
 }
 
 // What about the machine itself stands against it now; empty if nothing does.
-std::string OwnerPolicy::machine_trouble(const OwnerView& view, const Heat::Verdict& heat) {
+std::string OwnerPolicy::machine_trouble(const OwnerView& view, const Heat::Verdict& heat, double degrees,
+                                         OwnerVerdict& verdict) {
   std::string trouble;
   for (const Observation& one : view.observations) {
     if (one.kind == Kind::battery && one.value > 0) {
@@ -179,20 +222,19 @@ std::string OwnerPolicy::machine_trouble(const OwnerView& view, const Heat::Verd
     if (one.kind == Kind::sleep) trouble = one.source;
     if (one.kind == Kind::program) trouble = one.source + " runs, which is to have it alone";
   }
-  if (const std::string why = load_trouble(view); !why.empty()) trouble = why;
+  if (const std::string why = load_trouble(view, verdict); !why.empty()) trouble = why;
   if (const std::string why = memory_trouble(view); !why.empty()) trouble = why;
   if (heat.stop)
     trouble = "it is too hot: " + std::to_string(std::lround(heat.hottest->degrees)) +
-              " degrees; it computes below " +
-              std::to_string(std::lround(view.rules.temperature_max - Heat::cooling));
+              " degrees; it computes below " + std::to_string(std::lround(degrees - Heat::cooling));
   return trouble;
 }
 
-Heat::Verdict OwnerPolicy::judge_heat(const OwnerView& view, OwnerVerdict& verdict) {
+Heat::Verdict OwnerPolicy::judge_heat(const OwnerView& view, double degrees, OwnerVerdict& verdict) {
   std::vector<Heat::Reading> readings;
   for (const Observation& one : view.observations)
     if (one.kind == Kind::temperature) readings.push_back({one.source, one.value});
-  Heat::Verdict heat = heat_.judge(readings, view.rules.temperature_max, view.now);
+  Heat::Verdict heat = heat_.judge(readings, degrees, view.now);
   for (const std::string& one : heat.set_aside) verdict.details.push_back(one);
   if (!heat.hottest)
     verdict.details.emplace_back(
@@ -202,17 +244,18 @@ Heat::Verdict OwnerPolicy::judge_heat(const OwnerView& view, OwnerVerdict& verdi
                                "it is warm: " + std::to_string(std::lround(heat.hottest->degrees)) +
                                    " degrees (" + heat.hottest->sensor + "): kernels use " +
                                    percent_text(heat.share) + " of what they may, and stand still at " +
-                                   std::to_string(std::lround(view.rules.temperature_max)),
+                                   std::to_string(std::lround(degrees)),
                                heat.share});
   return heat;
 }
 
-void OwnerPolicy::judge_machine(const OwnerView& view, OwnerVerdict& verdict) {
+void OwnerPolicy::judge_machine(const OwnerView& view, const Level& level, OwnerVerdict& verdict) {
   verdict.before_sleep = std::any_of(view.observations.begin(), view.observations.end(),
                                      [](const auto& one) { return one.kind == Kind::sleep; });
   if (verdict.before_sleep) recheck_in(verdict, sleep_look);
-  const Heat::Verdict heat = judge_heat(view, verdict);
-  const std::string trouble = machine_trouble(view, heat);
+  const double degrees = std::min(view.rules.temperature_max, level.temperature_max.value_or(HUGE_VAL));
+  const Heat::Verdict heat = judge_heat(view, degrees, verdict);
+  const std::string trouble = machine_trouble(view, heat, degrees, verdict);
   if (!trouble.empty()) {
     trouble_ = trouble;
     trouble_at_ = view.now;
@@ -231,8 +274,14 @@ OwnerVerdict OwnerPolicy::judge(const OwnerView& view) {
   if (view.rules.run == RunWhen::never) forbid(verdict, "preferences", "the preferences say run = \"never\"");
   judge_hours(view, verdict);
   judge_network(view, verdict);
-  judge_machine(view, verdict);
-  if (view.rules.run == RunWhen::idle) judge_people(view, verdict);
+  OwnerVerdict of_people;  // told after the machine
+  const std::string used = minds_people(view.rules) ? judge_people(view, of_people) : "";
+  const bool away = used.empty() && of_people.signals.empty();
+  const Now level = level_now(view, used, verdict);
+  judge_machine(view, level.level, verdict);
+  std::move(of_people.signals.begin(), of_people.signals.end(), std::back_inserter(verdict.signals));
+  if (of_people.recheck) recheck_in(verdict, *of_people.recheck);
+  if (!used.empty() || away) judge_level(level, verdict);
   return verdict;
 }
 

@@ -5,8 +5,8 @@
 //                somebody is logged in at, and of which no source tells when it was used, pauses; a window
 //                that fills the screen, or a program that keeps the session awake, pauses unless allowed;
 //                nobody logged in is idle.
-//   load         (run = when_idle) other programs that use `load_max` of all cores pause, until they use 0.6
-//                of that.
+//   load         (run = when_idle) other programs that use `load_max` of all cores for longer than
+//                `load_grace` pause, until they use 0.6 of that.
 //   memory       programs that wait for memory a tenth of the time (pressure stall information, "full",
 //                ten seconds) pause, until that is nearly over; in every mode. Where the system does not tell
 //                that, less than a twentieth of the memory pauses, until a tenth is available.
@@ -15,6 +15,9 @@
 //   battery      pauses unless allowed (power.h says what that is), and then below the least charge, and
 //   while
 //                the computer is to save energy; temperature throttles, then pauses (heat.h).
+//   levels       the situations that hold now limit cores, share and temperature (levels.h). With a level for
+//   it,
+//                a computer that is used, or runs on its battery, computes at that level instead of pausing.
 //   hours        outside of the permitted hours it pauses; outside of the network's hours, or on a network
 //                that costs by use unless allowed, nothing is fetched or delivered.
 // Hysteresis: what stood against it must be well for `dwell` before computing goes on, people be away for
@@ -26,6 +29,7 @@
 #include <vector>
 
 #include "client/policy/heat.h"
+#include "client/policy/levels.h"
 #include "client/policy/local_time.h"
 #include "client/policy/run_decision.h"
 #include "shared/base/clock.h"
@@ -52,11 +56,16 @@ struct OwnerRules {
   std::vector<Hours> hours;            // none: any
   std::vector<Hours> expensive_hours;  // never then
   Duration dwell = std::chrono::minutes{1};
-  double load_max = 0.5;  // of all cores, by other programs; 1: any
+  double load_max = 0.5;   // of all cores, by other programs; 1: any
+  Duration load_grace{0};  // for so long they may use more
   bool when_watching = false;
   bool on_metered = false;
   std::vector<Hours> network_hours;  // none: any
+  Levels levels;
+  std::vector<Hours> night_hours;  // of the level for the night; none: never
 };
+// Does it matter whether somebody is there?
+[[nodiscard]] bool minds_people(const OwnerRules& rules);
 
 // What one source knows now.
 struct Observation {
@@ -115,22 +124,38 @@ class OwnerPolicy {
   static constexpr Duration sleep_look = std::chrono::milliseconds{200};
 
  private:
+  // The situations that hold, each in words, and the least of their levels.
+  struct Now {
+    Level level;
+    std::string words;  // "somebody uses this computer (seat0), it is night"
+    void add(const OwnerRules& rules, Situation situation, const std::string& told);
+  };
   static void judge_hours(const OwnerView& view, OwnerVerdict& verdict);
-  void judge_people(const OwnerView& view, OwnerVerdict& verdict);
-  void judge_machine(const OwnerView& view, OwnerVerdict& verdict);
+  // Why this computer counts as used, where it may compute then; empty: it is idle, or pauses.
+  [[nodiscard]] std::string judge_people(const OwnerView& view, OwnerVerdict& verdict);
+  [[nodiscard]] static Now level_now(const OwnerView& view, const std::string& used, OwnerVerdict& verdict);
+  static void judge_level(const Now& now, OwnerVerdict& verdict);
+  void judge_machine(const OwnerView& view, const Level& level, OwnerVerdict& verdict);
   static void judge_network(const OwnerView& view, OwnerVerdict& verdict);
-  [[nodiscard]] std::string machine_trouble(const OwnerView& view, const Heat::Verdict& heat);
-  [[nodiscard]] Heat::Verdict judge_heat(const OwnerView& view, OwnerVerdict& verdict);
+  [[nodiscard]] std::string machine_trouble(const OwnerView& view, const Heat::Verdict& heat, double degrees,
+                                            OwnerVerdict& verdict);
+  [[nodiscard]] Heat::Verdict judge_heat(const OwnerView& view, double degrees, OwnerVerdict& verdict);
   [[nodiscard]] std::string memory_trouble(const OwnerView& view);
-  [[nodiscard]] std::string load_trouble(const OwnerView& view);
+  [[nodiscard]] std::string load_trouble(const OwnerView& view, OwnerVerdict& verdict);
 
   std::optional<SteadyTime> people_at_;  // when they began to be in the way
   Heat heat_;
   bool loaded_ = false;
+  std::optional<SteadyTime> busy_since_;  // others use as much as the maximum
   bool short_of_memory_ = false;
   std::string trouble_;  // why the machine could not be spared last
   std::optional<SteadyTime> trouble_at_;
 };
+
+// Does one of them hold at this minute of the week?
+[[nodiscard]] bool within(const std::vector<Hours>& hours, int minute);
+// "8:00", so many minutes from now by this computer's clock; "Monday 8:00" if it is more than a day away.
+[[nodiscard]] std::string time_text(const LocalTime& local, int ahead);
 
 // "40 seconds", "5 minutes", "2 hours": at most two digits of truth.
 [[nodiscard]] std::string rough_text(Duration duration);

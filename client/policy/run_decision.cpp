@@ -10,6 +10,9 @@ std::string more_text(Duration left) {
   const auto seconds = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(to_seconds(left))));
   if (seconds < 60) return std::to_string(seconds) + (seconds == 1 ? " more second" : " more seconds");
   const auto minutes = (seconds + 59) / 60;
+  constexpr std::int64_t day = 24 * 60;
+  if (minutes >= 4 * day) return std::to_string((minutes + day / 2) / day) + " more days";
+  if (minutes >= 180) return std::to_string((minutes + 30) / 60) + " more hours";
   return std::to_string(minutes) + (minutes == 1 ? " more minute" : " more minutes");
 }
 
@@ -48,15 +51,27 @@ RunDecision decide(const Preferences& preferences, const std::vector<Signal>& si
   if (!preferences.enabled) restrict_to(RunMode::pause, "computing is switched off in the preferences");
   if (preferences.paused_for && *preferences.paused_for > Duration{0}) {
     const bool for_ever = *preferences.paused_for == Duration::max();
-    restrict_to(RunMode::pause, for_ever ? "you paused it: `gleaner resume` goes on"
-                                         : "you paused it for " + more_text(*preferences.paused_for));
+    if (preferences.until_saved)
+      decision.reason = "you paused it: each core stops at its next saved point; `gleaner pause` stops now";
+    else
+      restrict_to(RunMode::pause,
+                  for_ever
+                      ? "you paused it: `gleaner resume` goes on"
+                      : "you paused it for " + more_text(*preferences.paused_for) +
+                            (preferences.paused_until.empty() ? "" : ", until " + preferences.paused_until));
     if (!for_ever) decision.recheck = *preferences.paused_for;
   }
   if (decision.cpu_share <= 0) restrict_to(RunMode::pause, "the CPU share is zero");
   for (const Signal& signal : signals) {
     restrict_to(signal.allows, signal.sentence);
-    decision.cpu_share *= std::clamp(signal.share, 0.01, 1.0);
+    const bool limits =
+        signal.share_max < decision.cpu_share || (signal.cores_max > 0 && signal.cores_max < decision.cores);
+    if (!limits) continue;
+    restrict_to(RunMode::throttle, signal.sentence);
+    decision.cpu_share = std::min(decision.cpu_share, std::max(signal.share_max, 0.01));
+    if (signal.cores_max > 0) decision.cores = std::min(decision.cores, signal.cores_max);
   }
+  for (const Signal& signal : signals) decision.cpu_share *= std::clamp(signal.share, 0.01, 1.0);
   if (decision.cpu_share < 1) restrict_to(RunMode::throttle, share_text(decision.cpu_share));
   return decision;
 }

@@ -18,9 +18,11 @@ enum class RunMode : int { pause = 1, throttle = 2, run = 3 };  // from cautious
 struct Preferences {
   bool enabled = true;
   std::optional<Duration>
-      paused_for;        // what is left of a pause that the owner asked for; max(): until resumed
-  double cpu_share = 1;  // of each allowed core, (0, 1]
-  int cores = 1;         // that kernels may use
+      paused_for;                 // what is left of a pause that the owner asked for; max(): until resumed
+  double cpu_share = 1;           // of each allowed core, (0, 1]
+  int cores = 1;                  // that kernels may use
+  std::string paused_until = {};  // the time by this computer's clock, "18:30"; empty: not known
+  bool until_saved = false;       // the pause begins when what is computed just now is saved
 };
 
 // Something the client noticed. `allows` is the freest mode that it leaves.
@@ -29,6 +31,10 @@ struct Signal {
   RunMode allows = RunMode::run;
   std::string sentence;  // "the disk is nearly full: ..."; shown and reported as the reason
   double share = 1;      // of what kernels may use of each core otherwise
+  // A level: kernels use no more of each core, and no more cores; 1 and 0: any. Whatever that limits is told
+  // by its sentence.
+  double share_max = 1;
+  int cores_max = 0;
 };
 
 struct RunDecision {

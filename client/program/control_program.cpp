@@ -14,6 +14,7 @@
 #include "client/program/projects_program.h"
 #include "client/program/receipts_program.h"
 #include "client/program/state_lock.h"
+#include "client/program/system_client.h"
 #include "client/program/top_program.h"
 #include "client/program/version.h"
 #include "client/state/state_directory.h"
@@ -29,6 +30,8 @@ struct ControlOptions {
   std::string state;
   std::string socket;
   std::string duration;
+  std::string until;
+  bool saved = false;
   bool json = false;
 };
 
@@ -69,6 +72,12 @@ std::string check_duration(const std::string& text) {
   return parse_duration(text) ? "" : "a duration is like 90s, 30m, 1h or 2d, from one second to a year";
 }
 
+std::string check_until(const std::string& text) {
+  return seconds_until(text, system_clock().now())
+             ? ""
+             : "a time is like 18:30, \"mon 8:00\" or \"2026-12-24 18:00\", in the future and within a year";
+}
+
 }  // namespace
 
 int control_main(int argc, char** argv) {
@@ -87,7 +96,15 @@ int control_main(int argc, char** argv) {
   };
   add("status", "Show what the client is doing, and its progress");
   CLI::App* pause = add("pause", "Stop computing, for a time or until `resume`");
-  pause->add_option("duration", options.duration, "For example 90s, 30m, 1h or 2d")->check(check_duration);
+  CLI::Option* duration = pause->add_option("duration", options.duration, "For example 90s, 30m, 1h or 2d")
+                              ->check(check_duration);
+  pause
+      ->add_option("--until", options.until,
+                   "Until this local time: 18:30, \"mon 8:00\" or \"2026-12-24 18:00\"")
+      ->excludes(duration)
+      ->check(check_until);
+  pause->add_flag("--at-saved-point", options.saved,
+                  "Let each core first save what it computes: its checkpoint, or the item");
   add("resume", "Compute again; take work again after `finish`");
   add("finish", "Finish the units in hand and fetch no more work");
   add("why", "Say in one sentence why the client is computing, or why not");
@@ -138,6 +155,10 @@ int control_main(int argc, char** argv) {
     terminal::print(stderr, "gleaner: {}\n", usage::explain(app, mistake));
     return exit_usage;
   }
+  const std::string command = app.get_subcommands().front()->get_name();
+  const SystemClient of_system = system_client();
+  if (options.state.empty() && options.socket.empty() && is_meant(of_system, default_state_directory()))
+    return answer_for(of_system, command, options.json);
   // Once: whoever acts as the client's user has another default.
   options.state = state_of(options).root.string();
   // What is written as the superuser must be readable by the client.
@@ -173,8 +194,12 @@ int control_main(int argc, char** argv) {
   }
   if (top->parsed() && !options.json) return run_top(socket_of(options));
   if (top->parsed()) return send_command(options, {{"version", 1}, {"command", "status"}});
-  json::Value request = {{"version", 1}, {"command", app.get_subcommands().front()->get_name()}};
+  json::Value request = {{"version", 1}, {"command", command}};
   if (!options.duration.empty()) request["seconds"] = parse_duration(options.duration).value();
+  if (!options.until.empty())
+    if (const auto seconds = seconds_until(options.until, system_clock().now()))
+      request["seconds"] = *seconds;
+  if (options.saved) request["at_saved_point"] = true;
   return send_command(options, request);
 }
 

@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
+#include <ctime>
+#include <iterator>
 
 #include "client/view/given.h"
 #include "shared/base/clean_text.h"
@@ -150,6 +154,49 @@ std::string reply_text(const std::string& command, const Json& reply, Colour col
     return out;
   }
   return text_of(reply, "message") + "\n";
+}
+
+std::optional<double> seconds_until(const std::string& text, Timestamp now) {
+  constexpr const char* days[] = {"sun", "mon", "tue", "wed", "thu", "fri", "sat"};
+  constexpr double longest = 366.0 * 24 * 3600;
+  const std::time_t begin = std::chrono::system_clock::to_time_t(
+      std::chrono::time_point_cast<std::chrono::system_clock::duration>(now));
+  std::tm local{};
+  if (::localtime_r(&begin, &local) == nullptr) return std::nullopt;
+  const std::tm today = local;
+  local.tm_sec = 0;
+  local.tm_isdst = -1;  // as the zone says for that day
+  std::string time = text;
+  int step = 1;  // days from one such time to the next; 0: there is only one
+  int year = 0, month = 0, day_of_month = 0, read = 0;
+  if (std::sscanf(text.c_str(), "%4d-%2d-%2d %n", &year, &month, &day_of_month, &read) == 3 && read > 0) {
+    local.tm_year = year - 1900;
+    local.tm_mon = month - 1;
+    local.tm_mday = day_of_month;
+    step = 0;
+    time = text.substr(static_cast<std::size_t>(read));
+  } else if (text.size() > 4 && text[3] == ' ') {
+    const auto* const day = std::find(std::begin(days), std::end(days), text.substr(0, 3));
+    if (day == std::end(days)) return std::nullopt;
+    local.tm_mday += (static_cast<int>(day - days) - today.tm_wday + 7) % 7;
+    step = 7;
+    time = text.substr(4);
+  }
+  int end = 0;
+  if (std::sscanf(time.c_str(), "%2d:%2d%n", &local.tm_hour, &local.tm_min, &end) != 2 ||
+      static_cast<std::size_t>(end) != time.size() || local.tm_hour < 0 || local.tm_hour > 23 ||
+      local.tm_min < 0 || local.tm_min > 59)
+    return std::nullopt;
+  std::tm wanted = local;
+  std::time_t then = std::mktime(&wanted);
+  if (then <= begin && step > 0) {
+    wanted = local;
+    wanted.tm_mday += step;
+    then = std::mktime(&wanted);
+  }
+  if (step == 0 && wanted.tm_mday != day_of_month) return std::nullopt;  // there is no such day
+  if (then == -1 || then <= begin || static_cast<double>(then - begin) > longest) return std::nullopt;
+  return static_cast<double>(then - begin);
 }
 
 std::optional<double> parse_duration(const std::string& text) {

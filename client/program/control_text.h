@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "shared/base/clock.h"
 #include "shared/json/value.h"
 
 namespace gleaner::program {
@@ -25,6 +26,9 @@ enum class Colour { no, yes };
 [[nodiscard]] bool has_several_projects(const json::Value& status);
 [[nodiscard]] std::string problem_of(const json::Value& slot, bool several);
 
+// Seconds from `now` until "18:30", "mon 8:00" or "2026-12-24 18:00" in this computer's time zone; nothing if
+// it is none of them, not in the future, or more than a year away.
+[[nodiscard]] std::optional<double> seconds_until(const std::string& text, Timestamp now);
 // "90s", "30m", "1h", "2d" in seconds (a bare number is minutes); nothing if it is none of them, or over a
 // year.
 [[nodiscard]] std::optional<double> parse_duration(const std::string& text);

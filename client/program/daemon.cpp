@@ -21,6 +21,8 @@
 #include "client/platform/cpu_limiter.h"
 #include "client/platform/helpers.h"
 #include "client/platform/machine_facts.h"
+#include "client/platform/outside_source.h"
+#include "client/platform/processors.h"
 #include "client/policy/allowance.h"
 #include "client/program/exit_status.h"
 #include "client/program/late_join.h"
@@ -152,12 +154,18 @@ Result<Wanted> wanted_by(const RunOptions& options, const Capacity& capacity) {
   if (options.cpu_share) values.cpu_share = *options.cpu_share;
   Wanted wanted{values.owner_settings(capacity.memory_bytes), options.sandbox.value_or(values.sandbox)};
   settings::OwnerSettings& owner = wanted.owner_settings;
+  const auto chosen = client_policy::choose(values.core_choice(), platform::processors_below("/sys"));
+  owner.processors = chosen.numbers;
+  client_policy::Capacity processors = capacity.processors;
+  if (!chosen.numbers.empty())
+    processors.cores = std::min(processors.cores, static_cast<int>(chosen.numbers.size()));
   const bool exactly = options.cores > 0;
-  const auto allowance = client_policy::allow(
-      {exactly ? options.cores : owner.cores, owner.cpu_share, exactly}, capacity.processors);
+  const auto allowance =
+      client_policy::allow({exactly ? options.cores : owner.cores, owner.cpu_share, exactly}, processors);
   owner.cores = allowance.cores;
   owner.cpu_share = allowance.cpu_share;
   owner.limit = allowance.limit;
+  if (!chosen.words.empty()) owner.limit += (owner.limit.empty() ? "" : "; ") + chosen.words;
   owner.computer_cores = allowance.limit.empty() ? 0 : capacity.processors.computer_cores;
   return wanted;
 }
@@ -254,6 +262,7 @@ Result<End> serve(const RunOptions& options, const Signals& signals, LateJoin& l
              projects_that_take(options, signals, *machine, facts));
   if (projects.empty()) return End::asked;
   take_rates(projects, wanted.owner_settings);
+  const auto outside = platform::make_outside_source(io::real_processes());
   // What belongs to no project: it talks to nobody.
   transport::ThreadWorkers workers([] { return io::make_curl_client(io::any_authority, "gleaner-client"); });
   const auto launcher = make_launcher(options, wanted.sandbox);
@@ -281,7 +290,7 @@ Result<End> serve(const RunOptions& options, const Signals& signals, LateJoin& l
     members.push_back({one.directory, one.identity, one.workers.get(), one.link, one.refused, one.pinned,
                        one.move, one.join_again, one.part});
   engine::Engine engine({clock, random, files, *launcher, limiter, *machine, workers, options.state, unpack,
-                         settings, activity.get(), &viewers},
+                         settings, activity.get(), &viewers, outside.get()},
                         std::move(members));
   engine.set_owner_settings(wanted.owner_settings);
   TRY(engine.open());

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "client/policy/owner.h"
+#include "client/policy/traffic.h"
 
 namespace gleaner::settings {
 
@@ -21,6 +22,7 @@ struct OwnerSettings {
   int cores = 0;                          // that kernels may use; 0: as many as the engine was made for
   int computer_cores = 0;                 // that are there, if fewer may be used for another's reason; else 0
   std::string limit;                      // that reason
+  std::vector<int> processors;            // that kernels run on; none: all
   std::int64_t memory_bytes = 0;          // that kernels may use, altogether; 0: as the engine was made
   std::vector<std::string> applications;  // the only ones permitted; none: any
   std::vector<ShareSetting> shares;       // of two for the same project the last; none: 1
@@ -30,6 +32,9 @@ struct OwnerSettings {
   Duration give_back_after = std::chrono::minutes{10};
   std::int64_t download_bytes_per_second = 0;  // 0: any
   std::int64_t upload_bytes_per_second = 0;
+  client_policy::TrafficLimits traffic;
+  std::string outside_signal;  // a program's path or an address of this computer; empty: none
+  Duration outside_interval = std::chrono::minutes{1};
   Duration relay_patience = std::chrono::hours{72};  // with a relay that does not answer
   std::int64_t cache_bytes_max = std::int64_t{2} << 30;
   std::int64_t free_bytes_min = std::int64_t{200} << 20;  // of the disk, left alone

@@ -13,11 +13,16 @@ const std::vector<DescribedPreference>& table() {
       {"preset",
        "When",
        "Defaults",
-       "Defaults for everything not set below: only-when-idle, gentle, lab or dedicated.",
+       "Defaults for everything not set below. only-when-idle: nothing while somebody uses this computer. "
+       "quiet: "
+       "later, half of each core, cooler. balanced: a quarter of one core beside you, everything else when "
+       "idle. "
+       "everything: always. lab: for rooms of computers.",
        choice,
        0,
        0,
-       {"only-when-idle", "gentle", "lab", "dedicated"}},
+       {"only-when-idle", "quiet", "balanced", "everything", "lab"},
+       {"gentle", "dedicated"}},
       {"run",
        "When",
        "Compute",
@@ -35,11 +40,22 @@ const std::vector<DescribedPreference>& table() {
       {"load_max", "When", "Pause when others are busy",
        "Pause when other programs use more than this share of all cores (with when-idle); 1: never.", share,
        0.05, 1},
+      {"load_grace_seconds", "When", "Grace for short peaks, seconds",
+       "For so many seconds other programs may use more than that before it pauses.", number, 0, 3600},
       {"hours", "When", "Hours",
        "Compute only at these hours, for example [\"mon-fri 18:00-08:00\", \"sat,sun\"]; empty: at any hour.",
        hours},
       {"expensive_hours", "When", "Expensive hours",
        "Never compute at these hours, written like hours: for when electricity is expensive.", hours},
+      {"levels", "How much", "Levels",
+       "How much kernels may use in each situation, for example [\"used 1 core 25% 60C\", \"night 50%\", "
+       "\"battery off\"]. Situations: used, idle, night, battery; limits: off, cores, a share of each core, "
+       "the highest temperature. Without a level, nothing is computed while the computer is used or on "
+       "battery "
+       "power.",
+       levels},
+      {"night_hours", "How much", "Night",
+       "When it is night for the levels, written like hours; empty: never.", hours},
       {"cpu_share", "How much", "Of each core",
        "The share of each core that kernels may use: more than 0, at most 1.", share, 0.01, 1},
       {"watts_per_core", "How much", "Watts of a core",
@@ -47,6 +63,16 @@ const std::vector<DescribedPreference>& table() {
        "computers that need less energy where they are as fast.",
        number, 0, limits::watts_max},
       {"cores", "How much", "Cores", "How many cores kernels may use; 0: all.", count, 0, 4096},
+      {"core_kind",
+       "How much",
+       "Kind of cores",
+       "On which cores kernels run: any; one thread of each physical core; or performance or efficiency "
+       "cores "
+       "only, where this computer has both.",
+       choice,
+       0,
+       0,
+       {"any", "physical", "performance", "efficiency"}},
       {"memory_share", "How much", "Of the memory",
        "The share of this computer's memory that all kernels together may use.", share, 0.01, 1},
       {"give_back_minutes", "How much", "Give memory back after, minutes",
@@ -70,6 +96,21 @@ const std::vector<DescribedPreference>& table() {
        names},
       {"exclusive", "When", "Programs that want the computer alone",
        "Pause while one of these programs runs, for example [\"steam\"].", names},
+      {"outside_signal",
+       "When",
+       "Outside signal",
+       "A program (its path), or an http address of this computer, that says whether to compute: its first "
+       "line is "
+       "yes, no or a share like 40%, then a reason; empty: none. It is for prices of power or home "
+       "automation.",
+       text,
+       0,
+       0,
+       {},
+       {},
+       true},
+      {"outside_minutes", "When", "Ask it every, minutes",
+       "How often the outside signal is asked, in minutes.", number, 0.1, 1440},
       {"on_metered", "Network and disk", "On a metered network", "Download and upload on a metered network?",
        flag},
       {"network_hours", "Network and disk", "Network hours",
@@ -82,6 +123,12 @@ const std::vector<DescribedPreference>& table() {
        "The fastest download, in kilobytes a second; 0: no limit.", count, 0, kilobytes_max},
       {"upload_kilobytes", "Network and disk", "Fastest upload, kB a second",
        "The fastest upload, in kilobytes a second; 0: no limit.", count, 0, kilobytes_max},
+      {"traffic_megabytes_day", "Network and disk", "Traffic a day, MB",
+       "The most megabytes to move over the network in a day, in both directions; 0: no limit.", count, 0,
+       megabytes_max},
+      {"traffic_megabytes_month", "Network and disk", "Traffic a month, MB",
+       "The most megabytes to move over the network in a month, in both directions; 0: no limit.", count, 0,
+       megabytes_max},
       {"disk_megabytes", "Network and disk", "Download cache, MB", "The size of the download cache.", count,
        1, megabytes_max},
       {"disk_free_megabytes", "Network and disk", "Disk space left free, MB",
@@ -95,6 +142,7 @@ const std::vector<DescribedPreference>& table() {
        0,
        0,
        {},
+       {},
        true}};
   return all;
 }
@@ -102,7 +150,8 @@ const std::vector<DescribedPreference>& table() {
 }  // namespace
 
 const char* name_of(PreferenceKind kind) {
-  constexpr const char* names[] = {"flag", "share", "number", "count", "choice", "hours", "names", "text"};
+  constexpr const char* names[] = {"flag",  "share", "number", "count", "choice",
+                                   "hours", "names", "text",   "levels"};
   return names[static_cast<int>(kind)];
 }
 

@@ -7,7 +7,7 @@
 namespace gleaner::settings {
 
 // How a page lets people set it.
-enum class PreferenceKind : int { flag, share, number, count, choice, hours, names, text };
+enum class PreferenceKind : int { flag, share, number, count, choice, hours, names, text, levels };
 [[nodiscard]] const char* name_of(PreferenceKind kind);
 
 struct DescribedPreference {
@@ -16,8 +16,9 @@ struct DescribedPreference {
   const char* label;
   const char* meaning;
   PreferenceKind kind;
-  double low = 0, high = 0;             // of share, number and count
-  std::vector<const char*> words = {};  // of choice
+  double low = 0, high = 0;                 // of share, number and count
+  std::vector<const char*> words = {};      // of choice
+  std::vector<const char*> old_words = {};  // names that files may still have, and nobody is offered
   // It loosens what protects this computer from kernels: a page shows it and cannot set it.
   bool protects = false;
 };

@@ -7,7 +7,9 @@
 #include <functional>
 #include <optional>
 #include <sstream>
+#include <tuple>
 
+#include "client/policy/outside.h"
 #include "client/settings/preference_texts.h"
 #include "shared/base/clean_text.h"
 #include "shared/base/limits.h"
@@ -24,20 +26,32 @@ constexpr std::size_t names_max = limits::applications_permitted_max;
 constexpr const char* no_sandbox = "off: I accept that kernels run with my rights";
 constexpr const char* weak_sandbox = "weak: I accept that kernels see names, sizes and times of my files";
 
-std::function<Status(const std::string&)> one_of(std::vector<std::string> words) {
-  return [words = std::move(words)](const std::string& value) -> Status {
-    if (std::find(words.begin(), words.end(), value) != words.end()) return {};
+// `old`: words that are taken, and not offered.
+std::function<Status(const std::string&)> one_of(std::vector<std::string> words,
+                                                 std::vector<std::string> old = {}) {
+  return [words = std::move(words), old = std::move(old)](const std::string& value) -> Status {
+    for (const auto* const some : {&words, &old})
+      if (std::find(some->begin(), some->end(), value) != some->end()) return {};
     std::string all;
     for (const std::string& word : words) all += (all.empty() ? "\"" : ", \"") + word + "\"";
     return Error{ErrorKind::invalid, "expected one of " + all};
   };
 }
 
+Status check_outside(const std::string& where) {
+  if (where.empty() || client_policy::is_outside_program(where) || client_policy::is_outside_server(where))
+    return {};
+  return Error{ErrorKind::invalid,
+               "expected the path of a program, or an address of this computer like "
+               "\"http://127.0.0.1:8123/power\""};
+}
+
 io::Settings settings_of(OwnerPreferences& values) {
   io::Settings all;
   const auto word = [&all](const char* key, std::string* value) {
-    const auto& words = described(key).words;
-    all.add(key, value, described(key).meaning, one_of({words.begin(), words.end()}));
+    const auto& [words, old] = std::tie(described(key).words, described(key).old_words);
+    all.add(key, value, described(key).meaning,
+            one_of({words.begin(), words.end()}, {old.begin(), old.end()}));
   };
   const auto number = [&all](const char* key, double* value) {
     all.add(key, value, described(key).low, described(key).high, described(key).meaning);
@@ -56,11 +70,15 @@ io::Settings settings_of(OwnerPreferences& values) {
   number("pause_minutes_min", &values.pause_minutes_min);
   flag("when_watching", &values.when_watching);
   number("load_max", &values.load_max);
+  number("load_grace_seconds", &values.load_grace_seconds);
   list("hours", &values.hours);
   list("expensive_hours", &values.expensive_hours);
+  list("levels", &values.levels);
+  list("night_hours", &values.night_hours);
   number("cpu_share", &values.cpu_share);
   number("watts_per_core", &values.watts_per_core);
   count("cores", &values.cores);
+  word("core_kind", &values.core_kind);
   number("memory_share", &values.memory_share);
   number("give_back_minutes", &values.give_back_minutes);
   flag("on_battery", &values.on_battery);
@@ -70,11 +88,15 @@ io::Settings settings_of(OwnerPreferences& values) {
   list("project_shares", &values.project_shares);
   list("projects_suspended", &values.projects_suspended);
   list("exclusive", &values.exclusive);
+  all.add("outside_signal", &values.outside_signal, described("outside_signal").meaning, check_outside);
+  number("outside_minutes", &values.outside_minutes);
   flag("on_metered", &values.on_metered);
   list("network_hours", &values.network_hours);
   number("relay_patience_hours", &values.relay_patience_hours);
   count("download_kilobytes", &values.download_kilobytes);
   count("upload_kilobytes", &values.upload_kilobytes);
+  count("traffic_megabytes_day", &values.traffic_megabytes_day);
+  count("traffic_megabytes_month", &values.traffic_megabytes_month);
   count("disk_megabytes", &values.disk_megabytes);
   count("disk_free_megabytes", &values.disk_free_megabytes);
   all.add("sandbox", &values.sandbox, described("sandbox").meaning, one_of({"on", weak_sandbox, no_sandbox}));
@@ -100,12 +122,17 @@ Status check_lists(const OwnerPreferences& values) {
   const std::pair<const char*, const std::vector<std::string>*> all[] = {
       {"hours", &values.hours},
       {"expensive_hours", &values.expensive_hours},
+      {"night_hours", &values.night_hours},
       {"network_hours", &values.network_hours}};
   for (const auto& [key, texts] : all)
     for (const std::string& text : *texts)
       if (!client_policy::parse_hours(text))
         return refusal(std::string(key) + ": \"" + text +
                        "\" is not like \"mon-fri 18:00-08:00\", \"sat,sun\" or \"22-6\"");
+  for (const std::string& text : values.levels)
+    if (!client_policy::parse_level(text))
+      return refusal("levels: \"" + text +
+                     "\" is not like \"used 1 core 25% 60C\", \"idle 100%\" or \"battery off\"");
   for (const std::string& text : values.project_shares)
     if (!parse_project_share(text))
       return refusal("project_shares: \"" + text + "\" is not like \"NAME=2\", with a number from 0 to 1000");
@@ -134,7 +161,7 @@ std::map<std::string, std::string> keys_of(const std::string& text) {
 OwnerPreferences preset_values(const std::string& preset) {
   OwnerPreferences values;
   values.preset = preset;
-  if (preset == "gentle") {
+  if (preset == "quiet" || preset == "gentle") {
     values.idle_minutes = 15;
     values.cpu_share = 0.5;
     values.temperature_max = 70;
@@ -143,7 +170,9 @@ OwnerPreferences preset_values(const std::string& preset) {
   } else if (preset == "lab") {
     values.idle_minutes = 2;
     values.give_back_minutes = 2;
-  } else if (preset == "dedicated") {
+  } else if (preset == "balanced") {
+    values.levels = {"used 1 core 25%"};
+  } else if (preset == "everything" || preset == "dedicated") {
     values.run = "always";
     values.on_battery = values.when_watching = true;
     values.load_max = 1;
@@ -199,11 +228,18 @@ Result<std::string> value_of(const std::string& key, const std::string& value) {
   if (as_word.ok()) return as_word;
   auto as_list = read_alone(key, value.empty() ? "[]" : "[" + quoted + "]");
   const PreferenceKind kind = described(key).kind;
-  if (as_list.ok() || kind == hours || kind == names) return as_list;
+  if (as_list.ok() || kind == hours || kind == names || kind == levels) return as_list;
   return kind == PreferenceKind::text ? as_word.error() : objection(key, value);
 }
 
 }  // namespace
+
+client_policy::CoreChoice OwnerPreferences::core_choice() const {
+  using enum client_policy::CoreChoice;
+  if (core_kind == "physical") return physical;
+  if (core_kind == "performance") return performance;
+  return core_kind == "efficiency" ? efficiency : any;
+}
 
 OwnerSettings OwnerPreferences::owner_settings(std::int64_t memory) const {
   const auto spans_of = [](const std::vector<std::string>& texts) {
@@ -222,8 +258,13 @@ OwnerSettings OwnerPreferences::owner_settings(std::int64_t memory) const {
   owner.dwell = from_seconds(60 * pause_minutes_min);
   owner.when_watching = when_watching;
   owner.load_max = load_max;
+  owner.load_grace = from_seconds(load_grace_seconds);
   owner.hours = spans_of(hours);
   owner.expensive_hours = spans_of(expensive_hours);
+  owner.night_hours = spans_of(night_hours);
+  for (const std::string& text : levels)
+    if (const auto level = client_policy::parse_level(text))
+      owner.levels.of[static_cast<std::size_t>(level->situation)] = level->level;
   owner.on_battery = on_battery;
   owner.battery_percent_min = battery_percent_min;
   owner.temperature_max = temperature_max;
@@ -242,6 +283,9 @@ OwnerSettings OwnerPreferences::owner_settings(std::int64_t memory) const {
   owner_settings.relay_patience = from_seconds(3600 * relay_patience_hours);
   owner_settings.download_bytes_per_second = download_kilobytes * 1000;
   owner_settings.upload_bytes_per_second = upload_kilobytes * 1000;
+  owner_settings.outside_signal = outside_signal;
+  owner_settings.outside_interval = from_seconds(60 * outside_minutes);
+  owner_settings.traffic = {traffic_megabytes_day * 1'000'000, traffic_megabytes_month * 1'000'000};
   owner_settings.cache_bytes_max = disk_megabytes << 20;
   owner_settings.free_bytes_min = disk_free_megabytes << 20;
   return owner_settings;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "client/policy/core_choice.h"
 #include "client/settings/owner_settings.h"
 #include "shared/io/files.h"
 
@@ -18,11 +19,15 @@ struct OwnerPreferences {
   double pause_minutes_min = 1;
   bool when_watching = false;
   double load_max = 0.5;
+  double load_grace_seconds = 0;
   std::vector<std::string> hours;
   std::vector<std::string> expensive_hours;
+  std::vector<std::string> levels;
+  std::vector<std::string> night_hours;
   double cpu_share = 1;
   double watts_per_core = 0;
   std::int64_t cores = 0;
+  std::string core_kind = "any";
   double memory_share = 0.5;
   double give_back_minutes = 10;
   bool on_battery = false;
@@ -32,15 +37,20 @@ struct OwnerPreferences {
   std::vector<std::string> project_shares;
   std::vector<std::string> projects_suspended;
   std::vector<std::string> exclusive;
+  std::string outside_signal;
+  double outside_minutes = 1;
   bool on_metered = false;
   std::vector<std::string> network_hours;
   double relay_patience_hours = 72;
   std::int64_t download_kilobytes = 0;
   std::int64_t upload_kilobytes = 0;
+  std::int64_t traffic_megabytes_day = 0;
+  std::int64_t traffic_megabytes_month = 0;
   std::int64_t disk_megabytes = 2048;
   std::int64_t disk_free_megabytes = 200;
   std::string sandbox = "on";
 
+  [[nodiscard]] client_policy::CoreChoice core_choice() const;
   // `memory_bytes`: this computer's.
   [[nodiscard]] OwnerSettings owner_settings(std::int64_t memory_bytes) const;
 };

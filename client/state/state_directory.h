@@ -47,6 +47,7 @@ struct StateDirectory {
   [[nodiscard]] io::Path slot(int number) const { return slots() / std::to_string(number); }
   [[nodiscard]] io::Path shares() const { return root / "shares"; }
   [[nodiscard]] io::Path days() const { return root / "days"; }
+  [[nodiscard]] io::Path traffic() const { return root / "traffic"; }
   [[nodiscard]] io::Path preferences() const { return root / "preferences"; }
   [[nodiscard]] io::Path benchmark() const { return root / "benchmark"; }
   [[nodiscard]] io::Path speeds() const { return root / "speeds"; }

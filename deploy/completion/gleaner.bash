@@ -10,7 +10,7 @@ _gleaner() {
   case "$at" in
     "") offered="status pause resume finish why prefs receipts projects page log top quit --help --version --state --socket --json" ;;
     "status") offered="--help" ;;
-    "pause") offered="--help" ;;
+    "pause") offered="--help --until --at-saved-point" ;;
     "resume") offered="--help" ;;
     "finish") offered="--help" ;;
     "why") offered="--help" ;;

@@ -28,6 +28,8 @@ complete -c gleaner -n '__gleaner_at ""' -l socket -r -d 'The client\'s control 
 complete -c gleaner -n '__gleaner_at ""' -l json -d 'Print the answer as JSON'
 complete -c gleaner -n '__gleaner_at "status"' -l help -d 'Print this help message and exit'
 complete -c gleaner -n '__gleaner_at "pause"' -l help -d 'Print this help message and exit'
+complete -c gleaner -n '__gleaner_at "pause"' -l until -r -d ''
+complete -c gleaner -n '__gleaner_at "pause"' -l at-saved-point -d 'Let each core first save what it computes: its checkpoint, or the item'
 complete -c gleaner -n '__gleaner_at "resume"' -l help -d 'Print this help message and exit'
 complete -c gleaner -n '__gleaner_at "finish"' -l help -d 'Print this help message and exit'
 complete -c gleaner -n '__gleaner_at "why"' -l help -d 'Print this help message and exit'

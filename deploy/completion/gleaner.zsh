@@ -11,7 +11,7 @@ _gleaner() {
   case "$at" in
     "") offered=('status:Show what the client is doing, and its progress' 'pause:Stop computing, for a time or until `resume`' 'resume:Compute again; take work again after `finish`' 'finish:Finish the units in hand and fetch no more work' 'why:Say in one sentence why the client is computing, or why not' 'prefs:Show, explain and change the preferences' 'receipts:Show what the servers have acknowledged\: this computer'\''s contribution' 'projects:Show the projects, and how much of this computer each gets' 'page:Open a page about the client in a browser on this computer' 'log:Show the client'\''s latest log messages' 'top:Show live in this terminal what the client is doing' 'quit:Deliver finished results and stop the client' '--help:Print this help message and exit' '--version:Display program version information and exit' '--state:The client'\''s state directory' '--socket:The client'\''s control socket, if it is not in that directory' '--json:Print the answer as JSON') ;;
     "status") offered=('--help:Print this help message and exit') ;;
-    "pause") offered=('--help:Print this help message and exit') ;;
+    "pause") offered=('--help:Print this help message and exit' '--until:' '--at-saved-point:Let each core first save what it computes\: its checkpoint, or the item') ;;
     "resume") offered=('--help:Print this help message and exit') ;;
     "finish") offered=('--help:Print this help message and exit') ;;
     "why") offered=('--help:Print this help message and exit') ;;

@@ -12,8 +12,18 @@ class MeteredClient final : public io::HttpClient {
       : client_(std::move(client)), meter_(std::move(meter)) {}
 
   Result<io::HttpReply> send(const io::HttpRequest& request) override {
-    auto reply = client_->send(request);
+    io::HttpRequest counted;
+    const bool takes = static_cast<bool>(request.take);
+    if (takes) {
+      counted = request;
+      counted.take = [this, &request](int status, std::string_view bytes) {
+        meter_->add_moved(static_cast<std::int64_t>(bytes.size()));
+        return request.take(status, bytes);
+      };
+    }
+    auto reply = client_->send(takes ? counted : request);
     if (!reply.ok()) return reply;
+    meter_->add_moved(static_cast<std::int64_t>(request.body.size() + reply->body.size()));
     const auto up = static_cast<std::int64_t>(request.body.size());
     const auto down = static_cast<std::int64_t>(reply->body.size()) + reply->taken;
     if (up > down)

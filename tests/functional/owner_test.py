@@ -1,8 +1,11 @@
 """The owner's preferences and presence: changes hold at once, and `gleaner why` says what stands against computing."""
+import http.server
 import json
 import os
 import pathlib
 import pty
+import re
+import threading
 import time
 import unittest
 
@@ -48,6 +51,18 @@ class Owner(unittest.TestCase):
             self.assertRegex(reason, r"used this computer \d+ \w+ ago \(terminal .*\): it computes after 5 minutes without|"
                                      "somebody is logged in")
             self.assertRegex("\n".join(self.why(grid)["details"]), r"terminal \S+: last input (now|\d+ seconds? ago)")
+            # With a level for it, the client computes beside them.
+            prefs("set", "levels", "used 25%")
+            reason = grid.wait_until("the level", lambda: (lambda text: text if "at most" in text else None)(self.why(grid)["reason"]), 15)
+            said.append(reason)
+            self.assertRegex(reason, r"^computing .*somebody (uses this computer|is logged in) .*: at most 25 % of each core$")
+            prefs("set", "levels", "")
+            # A pause until a time shows what is left.
+            grid.control("one", "pause", "--until", time.strftime("%H:%M", time.localtime(time.time() + 7200)))
+            said.append(self.why(grid)["reason"])
+            self.assertRegex(said[-1], r"you paused it for 1[12]\d more minutes, until \d+:\d\d$")
+            self.assertEqual(grid.control("one", "pause", "--until", "whenever", check=False).returncode, 2)
+            grid.control("one", "resume")
             prefs("set", "hours", "mon 0:00-0:01")
             prefs("set", "run", "always")
             if time.localtime()[3:5] > (0, 1):
@@ -65,6 +80,37 @@ class Owner(unittest.TestCase):
             self.assertEqual(prefs().stdout, prefs("show").stdout)
             self.assertEqual(prefs("set", "run", "sometimes", check=False).returncode, 1)
             print("\n".join(said))
+
+    def test_a_server_of_this_computer_says_whether_to_compute(self):
+        says = [b"no power costs 41 ct"]
+
+        class Signal(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                self.send_response(200)
+                self.end_headers()
+                self.wfile.write(says[0])
+
+            def log_message(self, *_):
+                pass
+
+        server = http.server.HTTPServer(("127.0.0.1", 0), Signal)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.shutdown)
+        with Grid() as grid:
+            grid.start_server()
+            grid.add_application(MANDELBROT)
+            grid.add_problem("mandelbrot", "long", **LONG)
+            grid.join("one")
+            address = f"http://127.0.0.1:{server.server_port}/power"
+            (grid.state("one") / "preferences.toml").write_text(f'run = "always"\noutside_minutes = 0.1\noutside_signal = "{address}"\n')
+            grid.start("one", "gleaner-client", "run", "--state", grid.state("one"), *sandbox_arguments(grid.state("one")),
+                       "--cores", 1, "--benchmark-mflops", 1000, "--priority", "normal")
+            grid.wait_until("the client", lambda: grid.control("one", "why", check=False).returncode == 0, 60)
+            grid.wait_until("a no", lambda: self.why(grid)["reason"] == f"not computing: the outside signal ({address}) says no: power costs 41 ct", 30)
+            says[0] = b"50% clouds\nmore"
+            grid.wait_until("a level", lambda: re.search(r"^computing .*says 50 %: clouds$", self.why(grid)["reason"]), 60)
+            refused = grid.control("one", "prefs", "set", "outside_signal", "http://192.0.2.1/", check=False)
+            self.assertEqual((refused.returncode, "an address of this computer" in refused.stderr), (1, True))
 
     def test_a_long_pause_saves_the_item_in_progress(self):
         picture = {"scene": "D", "width": 800, "height": 1, "samples": 16, "brute_force": "true"}

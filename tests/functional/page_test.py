@@ -210,6 +210,8 @@ class Page(unittest.TestCase):
                 status, _, reply = self.ask(port, "POST", "/api/preferences", token, body)
                 self.assertIn(status, (400, 403), reply)
                 self.assertEqual(setting(), before)
+            status, _, reply = self.ask(port, "POST", "/api/preferences", token, {"key": "outside_signal", "value": "/bin/true"})
+            self.assertEqual((status, "gleaner prefs set outside_signal" in json.loads(reply)["message"]), (403, True))
             self.assertIn("gleaner prefs set sandbox", json.loads(self.ask(port, "POST", "/api/preferences", token,
                                                                          {"key": "sandbox", "value": off})[2])["message"])
             self.assertEqual(grid.kill("page", signal.SIGTERM), 0)
@@ -273,6 +275,21 @@ class Page(unittest.TestCase):
                 sets("on_battery", "e.checked = true", r"on_battery +=  *true ")
                 sets("run", "e.value = 'always'", r'run +=  *"always" ')
                 sets("exclusive", "e.value = 'steam, blender'", r'exclusive +=  *\[ ?"steam", "blender" ?\] ')
+                # The table of levels: a switch, then a slider of the same row.
+                sets_level = lambda part, change: browser.run(f"(e => {{ {change}; for (const kind of ['input', 'change']) "
+                                                              f"e.dispatchEvent(new Event(kind, {{bubbles: true}})); }})(document.getElementById('level-used{part}'))")
+                level = lambda text: re.search(rf'levels +=  *\[ ?{text} ?\] ', grid.control("one", "prefs", "show").stdout)
+                sets_level("", "e.checked = false")
+                grid.wait_until("the level", lambda: level('"used off"'))
+                wait("the slider's rest", "document.getElementById('level-used-share')?.disabled === true")
+                sets_level("", "e.checked = true")
+                grid.wait_until("no level", lambda: level(""))
+                wait("the slider", "document.getElementById('level-used-share')?.disabled === false")
+                sets_level("-share", "e.value = 25")
+                grid.wait_until("its share", lambda: level('"used 25%"'))
+                wait("the slider again", "document.getElementById('level-used-share')?.value === '25'")
+                sets_level("-share", "e.value = 100")
+                grid.wait_until("no level again", lambda: level(""))
                 self.assertEqual(browser.run("document.querySelectorAll('.hours [aria-pressed=true]').length"), 2 * 7 * 24)
                 browser.click(".hours tbody tr:nth-child(1) td:nth-child(3) button")  # Monday, from one to two
                 hours = lambda: grid.control("one", "prefs", "show").stdout

@@ -50,6 +50,20 @@ TEST_CASE("The owner's own word is the reason given") {
   CHECK(decide(preferences, {}).reason == "you paused it for 1 more second");
 }
 
+TEST_CASE("A pause tells when it ends, and one that waits for saved points stops nothing yet") {
+  Preferences preferences;
+  preferences.paused_for = 10h;
+  CHECK(decide(preferences, {}).reason == "you paused it for 10 more hours");
+  preferences.paused_until = "18:30";
+  CHECK(decide(preferences, {}).reason == "you paused it for 10 more hours, until 18:30");
+  preferences.paused_for = 24h * 30;
+  CHECK(decide(preferences, {}).reason.starts_with("you paused it for 30 more days"));
+  preferences.until_saved = true;
+  CHECK(decide(preferences, {}).mode == RunMode::run);
+  CHECK(decide(preferences, {}).reason.starts_with("you paused it: each core stops at its next saved point"));
+  CHECK(decide(preferences, {{"people", RunMode::pause, "somebody is here"}}).mode == RunMode::pause);
+}
+
 TEST_CASE("Proposals follow equations 10 to 12") {
   // Pu_i = 3 Pu_slowest, one foreign job now, none when unloaded: 3 * 1/2, rounded down.
   CHECK(propose({300, 1, 100, 1}).items == 1);

@@ -172,6 +172,23 @@ TEST_CASE("Other programs' load pauses with hysteresis, and only who computes wh
   CHECK(at(300s, 1));
 }
 
+TEST_CASE("A peak that is shorter than the grace pauses nothing") {
+  OwnerPolicy policy;
+  OwnerRules rules = when_idle();
+  rules.load_grace = 30s;
+  const auto at = [&](Duration time, double load) {
+    const std::vector<Observation> seen = {{Kind::load, "other programs", 0s, {}, load}};
+    return policy.judge({rules, seen, start + time, 0});
+  };
+  CHECK(runs(at(0s, 1)));
+  CHECK(at(10s, 1).recheck == Duration{20s});
+  CHECK(runs(at(20s, 0.4)));
+  CHECK(runs(at(30s, 1)));
+  CHECK(runs(at(59s, 1)));
+  CHECK_FALSE(runs(at(60s, 1)));
+  CHECK_FALSE(runs(at(70s, 0.35)));  // until it is calm, as ever
+}
+
 TEST_CASE("Memory that is waited for, and programs that want it alone, pause in every mode") {
   OwnerPolicy policy;
   const OwnerRules always;

@@ -49,6 +49,46 @@ TEST_CASE("Who comes is served first: the kernel stands still within the same ti
   REQUIRE(desk.world.run_until([&] { return desk.world.has_all({0, 300}); }));
 }
 
+TEST_CASE("A level holds the cores that are too many within the same tick, and gives them back") {
+  Desk desk(3);
+  for (std::int64_t begin = 0; begin < 900; begin += 300) desk.world.server.queue_unit({begin, begin + 300});
+  settings::OwnerSettings owner_settings = when_idle();
+  owner_settings.owner.levels.of[static_cast<std::size_t>(client_policy::Situation::used)] =
+      client_policy::Level{false, 1, 0.25, {}};
+  desk.start(owner_settings);
+  REQUIRE(desk.world.run_until([&] { return desk.world.gate.groups.size() == 3; }));
+  desk.activity.seen = {input(0s)};
+  desk.activity.news = true;
+  desk.world.engine->tick();
+  CHECK(desk.world.gate.paused.size() == 2);
+  CHECK(desk.world.gate.share == 0.25);
+  const auto status = desk.world.engine->status();
+  CHECK(status.mode == "throttle");
+  CHECK(status.reason.find("on 1 of 3 cores: somebody uses this computer (X11 display :0): at most 1 core") !=
+        std::string::npos);
+  desk.activity.seen = {input(10min)};
+  REQUIRE(desk.world.run_until([&] { return desk.world.gate.paused.empty(); }, 1s));
+  CHECK(desk.world.gate.share == 1);
+  REQUIRE(desk.world.run_until([&] { return desk.world.has_all({0, 900}); }));
+}
+
+TEST_CASE("A kernel that needs more cores than the level leaves waits, and that is the reason given") {
+  Desk desk(2);
+  desk.world.server.set_application(script_kernel(at_a_pace), "", "threads = 2");
+  desk.world.server.queue_unit({0, 100});
+  settings::OwnerSettings owner_settings = when_idle();
+  owner_settings.owner.levels.of[static_cast<std::size_t>(client_policy::Situation::used)] =
+      client_policy::Level{false, 1, 1, {}};
+  desk.start(owner_settings);
+  desk.activity.seen = {input(0s)};
+  desk.world.run_for(3s);
+  CHECK(desk.world.gate.groups.empty());
+  CHECK(desk.world.engine->status().reason.find("needs 2 cores at once; somebody uses this computer") !=
+        std::string::npos);
+  desk.activity.seen = {input(10min)};
+  REQUIRE(desk.world.run_until([&] { return desk.world.has_all({0, 100}); }));
+}
+
 TEST_CASE("A long pause gives the memory back, and what was finished is not computed again") {
   Desk desk;
   desk.world.server.queue_unit({0, 600});
@@ -124,6 +164,60 @@ echo "ready 1 checkpoint"; echo ok; echo >../../silent; exec sleep 1000
   REQUIRE(desk.world.run_until([&] { return desk.world.gate.groups.empty(); }));
   CHECK(desk.world.clock.steady() - before >= Slot::save_patience);
   CHECK(desk.world.server.failures.empty());
+}
+
+TEST_CASE("Beyond the traffic of a day nothing is fetched, over a restart too, until the next day") {
+  Desk desk;
+  settings::OwnerSettings owner_settings = when_idle();
+  owner_settings.traffic.day_bytes = 1'000'000;
+  desk.start(owner_settings);
+  desk.world.run_for(2s);
+  CHECK(desk.world.engine->status().reason.find("traffic") == std::string::npos);
+  desk.world.link->add_moved(1'000'000);
+  desk.world.run_for(2min, 1s);
+  CHECK(desk.world.engine->status().reason.find("today's traffic of 1 MB is used up") != std::string::npos);
+  const auto heard = desk.world.server.heartbeats.size();
+  desk.world.kill();
+  desk.world.link = std::make_shared<transport::LinkMeter>();
+  desk.world.server.queue_unit({0, 20});
+  desk.start(owner_settings);
+  desk.world.run_for(1min, 1s);
+  CHECK(desk.world.engine->status().reason.find("today's traffic") != std::string::npos);
+  CHECK(desk.world.server.heartbeats.size() == heard);
+  desk.world.clock.advance(24h);
+  REQUIRE(desk.world.run_until([&] { return desk.world.has_all({0, 20}); }));
+}
+
+TEST_CASE("The outside signal is asked now and then, and what it says is done and told") {
+  struct Outside final : host::OutsideSource {
+    Result<std::string> ask(const std::string& where) override {
+      CHECK(where == "/signal");
+      ++asked;
+      return answer;
+    }
+    Result<std::string> answer = std::string("yes");
+    int asked = 0;
+  } outside;
+  Desk desk;
+  desk.world.outside = &outside;
+  desk.world.server.queue_unit({0, 300});
+  settings::OwnerSettings owner_settings = when_idle();
+  owner_settings.outside_signal = "/signal";
+  desk.start(owner_settings);
+  REQUIRE(desk.world.run_until([&] { return desk.finished() > 3; }));
+  CHECK(outside.asked == 1);
+  outside.answer = std::string("no power costs 41 ct\n");
+  REQUIRE(desk.world.run_until([&] { return !desk.world.gate.paused.empty(); }, 1s));
+  CHECK(desk.world.engine->status().reason ==
+        "not computing: the outside signal (/signal) says no: power costs 41 ct");
+  outside.answer = Error{ErrorKind::unavailable, "it did not answer within 10 s"};
+  desk.world.run_for(11min, 1s);
+  CHECK(desk.world.engine->status().reason.find("gives no answer: it did not answer within 10 s") !=
+        std::string::npos);
+  outside.answer = std::string("50%");
+  REQUIRE(desk.world.run_until([&] { return desk.world.gate.share == 0.5; }, 1s));
+  outside.answer = std::string("yes");
+  REQUIRE(desk.world.run_until([&] { return desk.world.has_all({0, 300}); }));
 }
 
 TEST_CASE("On a network that costs nothing is sent; what is in hand is computed, and delivered later") {

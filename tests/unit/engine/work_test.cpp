@@ -279,6 +279,24 @@ TEST_CASE("Pause holds kernels and asks for nothing; resume goes on; the choice 
   REQUIRE(world.run_until([&] { return world.has_all({0, 200}); }));
 }
 
+TEST_CASE("A pause at the saved point lets the item end, starts nothing more, and then is a pause") {
+  World world;
+  world.server.set_application(script_kernel(at_a_pace));
+  world.server.queue_unit({0, 200});
+  world.start();
+  REQUIRE(world.run_until([&] { return world.engine->status().slots[0].finished > 3; }));
+  const auto before = world.engine->status().slots[0].finished;
+  REQUIRE(world.engine->pause(std::nullopt, Engine::PauseAt::saved).ok());
+  world.engine->tick();
+  CHECK(world.gate.paused.empty());
+  CHECK(world.engine->status().reason.find("stops at its next saved point") != std::string::npos);
+  REQUIRE(world.run_until([&] { return !world.gate.paused.empty(); }));
+  CHECK(world.engine->status().slots[0].finished > before);
+  CHECK(world.engine->status().mode == "pause");
+  REQUIRE(world.engine->resume().ok());
+  REQUIRE(world.run_until([&] { return world.has_all({0, 200}); }));
+}
+
 TEST_CASE("A pause of some length ends by itself, also if the calendar jumps") {
   World world;
   world.start();

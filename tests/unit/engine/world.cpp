@@ -90,7 +90,9 @@ void World::start() {
                                              {directory},
                                              archives::unpack_bundle,
                                              settings,
-                                             activity},
+                                             activity,
+                                             nullptr,
+                                             outside},
                                     std::move(projects));
   const Status opened = engine->open();
   INFO((opened.ok() ? "" : opened.error().message));

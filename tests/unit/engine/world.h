@@ -94,9 +94,10 @@ class RecordingGate final : public host::CpuGate {
   void remove(int group) override { groups.erase(group); }
   void pause(int group) override { paused.insert(group); }
   void resume(int group) override { paused.erase(group); }
-  void set_share(double) override {}
+  void set_share(double of_each) override { share = of_each; }
   std::string offence(int) const override { return words; }
   std::string words;
+  double share = 0;
   std::set<int> groups;
   std::set<int> paused;
 };
@@ -180,6 +181,7 @@ class World {
   state::Move move;  // to where its code says when that is gone; none: it says nothing
   state::Move join_again, part;
   std::shared_ptr<io::PinnedTlsKey> pinned = std::make_shared<io::PinnedTlsKey>();
+  host::OutsideSource* outside = nullptr;
   std::shared_ptr<transport::LinkMeter> link = std::make_shared<transport::LinkMeter>();
   ImmediateWorkers workers{server};
   EngineSettings settings;

@@ -20,6 +20,28 @@ TEST_CASE("Durations are read as people write them") {
   }
 }
 
+TEST_CASE("A time to pause until is the next such time of this computer's zone") {
+  const std::string zone = std::getenv("TZ") != nullptr ? std::getenv("TZ") : "";
+  ::setenv("TZ", "Europe/Berlin", 1);
+  ::tzset();
+  const Timestamp wednesday =
+      std::chrono::sys_days{std::chrono::year{2026} / 3 / 25} + std::chrono::hours{17};
+  constexpr double hour = 3600, day = 24 * hour;
+  CHECK(seconds_until("18:30", wednesday) == hour / 2);
+  CHECK(seconds_until("18:00", wednesday) == day);  // it is that now: tomorrow's
+  CHECK(seconds_until("8:00", wednesday) == 14 * hour);
+  CHECK(seconds_until("wed 18:00", wednesday) == 7 * day - hour);  // clocks go forward on Sunday
+  CHECK(seconds_until("mon 8:00", wednesday) == 4 * day + 13 * hour);
+  CHECK(seconds_until("2026-03-26 18:00", wednesday) == day);
+  for (const char* bad : {"", "18", "25:00", "18:60", "18:00 ", "xyz 8:00", "2026-03-24 18:00",
+                          "2026-04-31 18:00", "2028-01-01 0:00", "18:00h", "-1:00", "2026-03-26"}) {
+    INFO(bad);
+    CHECK_FALSE(seconds_until(bad, wednesday));
+  }
+  zone.empty() ? ::unsetenv("TZ") : ::setenv("TZ", zone.c_str(), 1);
+  ::tzset();
+}
+
 TEST_CASE("Status is readable, coloured only when asked, and tolerant of missing fields") {
   const json::Value reply = json::parse_or_null(R"({"version":1,"ok":true,"message":"computing","status":{
       "reason":"computing words on 1 of 1 core","cores":1,

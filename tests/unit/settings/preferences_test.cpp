@@ -34,17 +34,18 @@ TEST_CASE("Without files the defaults hold: only while nobody uses the computer"
   CHECK(owner_settings.memory_bytes == 4'000'000);
   CHECK(owner_settings.give_back_after == Duration{std::chrono::minutes{10}});
   CHECK(book->origin("run") == "default");
-  CHECK(book->lines().size() == 28);
+  CHECK(book->lines().size() == 36);
 }
 
-TEST_CASE("Every preset is whole, and the dedicated one leaves nothing alone") {
+TEST_CASE("Every preset is whole, and the one for everything leaves nothing alone") {
   const Places places;
-  for (const char* preset : {"only-when-idle", "gentle", "lab", "dedicated"}) {
+  for (const char* preset :
+       {"only-when-idle", "quiet", "balanced", "lab", "gentle", "dedicated", "everything"}) {
     places.put("preferences.toml", std::string("preset = \"") + preset + "\"\n");
     const auto book = places.load();
     REQUIRE(book.ok());
     const auto lines = book->lines();
-    CHECK(lines.size() == 28);
+    CHECK(lines.size() == 36);
     for (const auto& line : lines) {
       CHECK_FALSE(line.value.empty());
       CHECK_FALSE(line.meaning.empty());
@@ -54,6 +55,28 @@ TEST_CASE("Every preset is whole, and the dedicated one leaves nothing alone") {
   CHECK(owner.run == client_policy::RunWhen::always);
   CHECK(owner.on_battery);
   CHECK(owner.when_watching);
+}
+
+TEST_CASE("Levels are one preference, checked word by word") {
+  using client_policy::Situation;
+  const Places places;
+  auto book = places.load();
+  REQUIRE(book.ok());
+  REQUIRE(book->set(places.files, "levels", R"(["used 1 core 25% 60C", "battery off"])").ok());
+  REQUIRE(book->set(places.files, "night_hours", "22-7").ok());
+  const client_policy::OwnerRules owner = book->values().owner_settings(0).owner;
+  REQUIRE(owner.levels[Situation::used]);
+  CHECK(owner.levels[Situation::used]->cores == 1);
+  CHECK(owner.levels[Situation::used]->cpu_share == 0.25);
+  CHECK(owner.levels[Situation::used]->temperature_max == 60);
+  CHECK(owner.levels[Situation::battery]->off);
+  CHECK_FALSE(owner.levels[Situation::idle]);
+  CHECK(owner.night_hours.size() == 7);
+  const Status wrong = book->set(places.files, "levels", "used everything");
+  REQUIRE_FALSE(wrong.ok());
+  CHECK(wrong.error().message.find("is not like \"used 1 core 25% 60C\"") != std::string::npos);
+  places.put("preferences.toml", "preset = \"balanced\"\n");
+  CHECK(places.load()->values().owner_settings(0).owner.levels.permits(Situation::used));
 }
 
 TEST_CASE("Preset under file under lock, and each value knows where it is from") {
@@ -205,8 +228,11 @@ TEST_CASE("What a page is told of a preference is what the file takes") {
       case PreferenceKind::names:
         CHECK((takes(R"(["one=1", "two=2"])") && takes("[]")));
         break;
+      case PreferenceKind::levels:
+        CHECK((takes(R"(["used 1 core", "night 50% 60C"])") && takes("[]") && !takes(R"(["used loud"])")));
+        break;
       case PreferenceKind::text:
-        CHECK(takes("on"));
+        CHECK(takes(one.key == std::string("sandbox") ? "on" : "/usr/local/bin/power"));
         break;
     }
   }

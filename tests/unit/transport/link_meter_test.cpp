@@ -40,5 +40,29 @@ TEST_CASE("What goes through a metered client counts for the way that moved more
   CHECK(meter->upload() == (1 << 20) / 4.0);
 }
 
+TEST_CASE("What was moved counts both bodies, and of a broken download what came of it") {
+  const auto meter = std::make_shared<LinkMeter>();
+  struct Breaking final : io::HttpClient {
+    Result<io::HttpReply> send(const io::HttpRequest& request) override {
+      if (!request.take) return io::HttpReply{200, {}, Bytes(7, 'x'), 1s};
+      CHECK(request.take(200, "12345").ok());
+      return Error{ErrorKind::unavailable, "away"};
+    }
+  };
+  const auto client = metered(std::make_unique<Breaking>(), meter);
+  io::HttpRequest request;
+  request.body = Bytes(100, 'y');
+  CHECK(client->send(request).ok());
+  CHECK(meter->moved() == 107);
+  std::string came;
+  request.take = [&came](int, std::string_view bytes) -> Status {
+    came += bytes;
+    return {};
+  };
+  CHECK_FALSE(client->send(request).ok());
+  CHECK(meter->moved() == 112);
+  CHECK(came == "12345");
+}
+
 }  // namespace
 }  // namespace gleaner::transport

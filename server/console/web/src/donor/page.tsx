@@ -142,6 +142,24 @@ function ProjectRow({ project: p, all, changed }: { project: Project; all: Proje
   );
 }
 
+// Seconds from now to the next such time of the day.
+function secondsUntil(time: string): number {
+  const then = new Date(), [hour, minute] = time.split(":").map(Number);
+  then.setHours(hour, minute, 0, 0);
+  if (then.getTime() <= Date.now()) then.setDate(then.getDate() + 1);
+  return Math.max(1, Math.round((then.getTime() - Date.now()) / 1000));
+}
+
+function Until({ pause }: { pause: (seconds: number) => void }) {
+  const [time, setTime] = useState("18:00");
+  return (
+    <span class="until">
+      <button id="pause-until" class="plain" disabled={!time} onClick={() => pause(secondsUntil(time))}>Pause until</button>
+      <input id="until" type="time" aria-label="Time until which it rests" value={time} onInput={e => setTime(e.currentTarget.value)} />
+    </span>
+  );
+}
+
 function Log() {
   const [open, setOpen] = useState(false);
   const [log, wrong] = usePolled(() => (open ? ask<{ log: string[] }>("log").then(found => found.log.join("\n")) : Promise.resolve("")), open ? 3 : 0, [open]);
@@ -165,6 +183,8 @@ function Page() {
           <button id="pause" onClick={() => command({ command: "pause", seconds: 3600 }, "It rests for an hour.")}>Pause for an hour</button>
           <button id="resume" class="plain" onClick={() => command({ command: "resume" }, "It goes on when nothing else stands against it.")}>Go on</button>
           <button id="finish" class="plain" onClick={() => command({ command: "finish" }, "It finishes what it has, and takes no more.")}>Finish what it has</button>
+          <Until pause={seconds => command({ command: "pause", seconds }, "It rests until then.")} />
+          <button id="pause-saved" class="plain" onClick={() => command({ command: "pause", at_saved_point: true }, "Each core stops at its next saved point.")}>Pause when saved</button>
         </div>
         {s && (
           <>

@@ -3,8 +3,11 @@ import { useState } from "preact/hooks";
 import { attempt, Missing, say, usePolled } from "../parts";
 import { ask, type Preference } from "./client";
 import { dayNames, days, hoursOf, textsOf, type Week } from "./hours";
+import { Levels } from "./levels";
 
 const elsewhere = ["project_shares", "projects_suspended"];  // the projects' own sliders
+
+const never = ["expensive_hours", "night_hours"];  // hours of which none mean: never
 
 const listOf = (value: string): string[] => {
   try { const list = JSON.parse(value); return Array.isArray(list) ? list : []; } catch { return []; }
@@ -35,7 +38,7 @@ function Slider({ one, set }: Control) {
 function Choice({ one, set }: Control) {
   return (
     <select id={`preference-${one.key}`} value={plain(one.value)} disabled={one.locked} onChange={e => set(e.currentTarget.value)}>
-      {one.words.map(word => <option key={word}>{word}</option>)}
+      {[...new Set([...one.words, plain(one.value)])].map(word => <option key={word}>{word}</option>)}
     </select>
   );
 }
@@ -53,8 +56,8 @@ function Text({ one, set }: Control) {
 
 // A week, hour by hour. Arrow keys move, space changes; a row's name changes the whole day.
 function Hours({ one, set, week }: Control & { week: Week }) {
-  const empty = one.key !== "expensive_hours";  // what no hours at all mean: at any hour, or never expensive
-  const word = empty ? "allowed" : "expensive";
+  const empty = !never.includes(one.key);  // what no hours at all mean: at any hour, or never
+  const word = empty ? "allowed" : one.key === "night_hours" ? "night" : "expensive";
   const change = (cells: [number, number][], on: boolean) => {
     const changed = week.map(row => [...row]);
     for (const [day, hour] of cells) changed[day][hour] = on;
@@ -88,18 +91,21 @@ function Hours({ one, set, week }: Control & { week: Week }) {
   );
 }
 
-function Row({ one, changed }: { one: Preference; changed: () => void }) {
+function Row({ one, all, changed }: { one: Preference; all: Preference[]; changed: () => void }) {
+  const valueOf = (key: string) => plain(all.find(other => other.key === key)?.value ?? "");
   const set = async (value: string) => {
     await attempt(() => ask("preferences", { key: one.key, value }), `${one.label}: saved`);
     changed();  // what holds now, also if it was refused
   };
-  const week = one.kind === "hours" ? hoursOf(listOf(one.value), one.key !== "expensive_hours") : null;
+  const week = one.kind === "hours" ? hoursOf(listOf(one.value), !never.includes(one.key)) : null;
   const control = { one, set };
   return (
     <div class="preference">
-      {week ? <span>{one.label}</span> : <label for={`preference-${one.key}`}>{one.label}</label>}
+      {week || one.kind === "levels" ? <span>{one.label}</span> : <label for={`preference-${one.key}`}>{one.label}</label>}
       {one.kind === "flag" ? <Switch {...control} /> : one.kind === "choice" ? <Choice {...control} />
         : one.kind === "share" || (one.key === "cores" && one.high > 1) ? <Slider {...control} />
+        : one.kind === "levels" ? <Levels texts={listOf(one.value)} cores={all.find(other => other.key === "cores")?.high ?? 1} locked={one.locked} set={set}
+          usual={{ used: valueOf("run") === "always", idle: true, night: true, battery: valueOf("on_battery") === "true" }} />
         : week ? <Hours {...control} week={week} /> : <Text {...control} />}
       <span class="from calm">{words(one.meaning)} {one.protects ? `Change it in a terminal: gleaner prefs set ${one.key} VALUE.` : one.locked ? "Locked by the administrator." : one.origin === "default" ? "" : `From: ${one.origin}.`}</span>
     </div>
@@ -117,7 +123,7 @@ export function Preferences() {
       {groups.map((group, index) => (
         <details key={group} open={index === 0}>
           <summary>{group}</summary>
-          {shown.filter(one => one.group === group).map(one => <Row key={`${one.key} ${one.value} ${turn}`} one={one} changed={() => setTurn(turn + 1)} />)}
+          {shown.filter(one => one.group === group).map(one => <Row key={`${one.key} ${one.value} ${turn}`} one={one} all={all} changed={() => setTurn(turn + 1)} />)}
         </details>
       ))}
     </>
