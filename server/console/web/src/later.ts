@@ -2,5 +2,7 @@
 export { Access } from "./access";
 export { Add } from "./add";
 export { Applications, Audit, Settings } from "./more";
+export { HostPage } from "./hostpage";
 export { Relays } from "./relaypage";
+export { translateLater } from "./strings/later";
 export { Wall } from "./wall";
