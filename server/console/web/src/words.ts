@@ -1,20 +1,22 @@
-// Numbers as people read them.
+// Numbers as people read them, by the rules of gleaner-admin (tools/admin/figures.h): a change here is one there, too.
 import { language, locale, shared, type Forms } from "./strings";
 
 const whole = new Intl.NumberFormat(language);
-const short = new Intl.NumberFormat(language, { maximumSignificantDigits: 3 });
+const short = new Intl.NumberFormat(language, { maximumFractionDigits: 12 });
 const tenths = new Intl.NumberFormat(language, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 const rules = new Intl.PluralRules(language);
+// As gleaner-admin rounds, to the last bit: what either is told is the same number, and so is what it says.
+const rounded = (n: number, decimals: number): number => Math.round(n * 10 ** decimals) / 10 ** decimals;
 export const count = (n: number): string => whole.format(Math.round(n));
-export const figure = (n: number): string => Math.abs(n) >= 1000 ? whole.format(Math.round(n)) : short.format(n);
+export const figure = (n: number): string => Math.abs(n) >= 999.5 || n === 0 ? whole.format(Math.round(n)) : short.format(rounded(n, Math.max(0, 2 - Math.floor(Math.log10(Math.abs(n))))));
 export const plural = (n: number, forms: Forms): string => (forms[rules.select(n)] ?? forms.other).replace("#", count(n));
-export const percent = (part: number): string => `${(part < 1 && part > 0 ? tenths : whole).format(100 * Math.min(1, part))} %`;
-// As gleaner-admin says it: 812 B, 1.4 KiB, 20.0 MiB.
+export const percent = (part: number): string => `${part < 1 && part > 0 ? tenths.format(rounded(100 * part, 1)) : whole.format(100 * Math.min(1, part))} %`;
+// 812 B, 1.4 KiB, 20.0 MiB.
 export const bytes = (n: number): string => {
   const units = ["KiB", "MiB", "GiB", "TiB"];
   let unit = 0, value = n / 1024;
   for (; value >= 1023.95 && unit + 1 < units.length; ++unit) value /= 1024;
-  return n < 1024 ? `${Math.round(n)} B` : `${tenths.format(value)} ${units[unit]}`;
+  return n < 1024 ? `${Math.round(n)} B` : `${tenths.format(rounded(value, 1))} ${units[unit]}`;
 };
 export const duration = (seconds: number): string => {
   if (seconds < 0) return shared.unknown;
