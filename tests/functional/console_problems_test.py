@@ -46,7 +46,6 @@ class Problems(unittest.TestCase):
         person.type("#name", "valley")
         for name, value in VALLEY.items():
             person.type(f"#parameter-{name}", str(value))
-        person.push("Estimate")
         person.wait("that nobody knows yet", person.has("No estimate yet"))
         person.wait("what is known", person.has("420 items in the first stage"))
         self.assertEqual(grid.admin_json("problem", "list")["items"], [])  # nothing was added

@@ -83,7 +83,7 @@ export async function changeWith<T>(token: string, path: string, body: object): 
 
 export async function blob(file: ResultFile): Promise<Blob> {
   const reply = await send("GET", `/v1/blobs/${file.digest}`, {});
-  return new Blob([await reply.arrayBuffer()], { type: file.media_type });
+  return (await reply.blob()).slice(0, undefined, file.media_type);
 }
 
 const piece = 4 << 20;

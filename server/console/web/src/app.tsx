@@ -1,12 +1,13 @@
 // The console: who is logged in, which page is looked at.
 import { signal } from "@preact/signals";
-import { render, type FunctionComponent } from "preact";
+import { render } from "preact";
 import { useEffect, useErrorBoundary, useRef, useState } from "preact/hooks";
 import { change, confirm, may, recall, session, type Session } from "./api";
+import { Fetched } from "./fetched";
 import { Hosts } from "./hosts";
 import { connected, follow, live, stop } from "./live";
 import { Overview } from "./overview";
-import { attempt, Heading, Missing, phone, rich, Said, say } from "./parts";
+import { attempt, Heading, phone, rich, Said, say } from "./parts";
 import { ProblemPage } from "./problem";
 import { Problems } from "./problems";
 import { path, route } from "./route";
@@ -15,16 +16,9 @@ import { choose, language, languages, t, translate, type Language } from "./stri
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
 
-// Pages that most visits do not open are fetched when one of them is.
-type Later = Omit<typeof import("./later"), "translateLater">;
-const later = signal<Later | null>(null);
-function Fetched({ page, name, ...own }: { page: keyof Later; name: string; id?: number }) {
-  const [wrong, setWrong] = useState(false);
-  useEffect(() => { if (!later.value) import("./later").then(async found => { await found.translateLater(); later.value = found; }).catch(() => setWrong(true)); }, []);
-  const Shown = later.value?.[page] as FunctionComponent<{ id?: number }> | undefined;
-  if (Shown) return <Shown {...own} />;
-  return <><Heading>{name}</Heading><Missing wrong={wrong ? t.pageNotFetched : ""} /></>;
-}
+// A page that most visits do not open.
+type Rare = "Access" | "Add" | "Applications" | "Audit" | "HostPage" | "Relays" | "Settings" | "Wall";
+const Rare = ({ page, name, id = 0 }: { page: Rare; name: string; id?: number }) => <Fetched name={name} of={later => { const Shown = later[page]; return <Shown id={id} />; }} />;
 
 const folded = "gleaner-side";  // whether the sidebar is collapsed
 const started = signal(false);
@@ -134,15 +128,15 @@ function Page() {
   const id = Number(which);
   if (kind === "problems" && id > 0) return <ProblemPage id={id} />;
   if (kind === "problems") return <Problems />;
-  if (kind === "hosts" && id > 0) return <Fetched page="HostPage" name={`${t.host} ${id}`} id={id} />;
+  if (kind === "hosts" && id > 0) return <Rare page="HostPage" name={`${t.host} ${id}`} id={id} />;
   if (kind === "hosts") return <Hosts />;
-  if (kind === "add" && may("operator")) return <Fetched page="Add" name={t.add} />;
-  if (kind === "applications") return <Fetched page="Applications" name={t.applications} />;
-  if (kind === "access" && may("operator")) return <Fetched page="Access" name={t.access} />;
-  if (kind === "relays") return <Fetched page="Relays" name={t.relays} />;
-  if (kind === "audit") return <Fetched page="Audit" name={t.audit} />;
-  if (kind === "settings" && may("operator")) return <Fetched page="Settings" name={t.settings} />;
-  if (kind === "wall") return <Fetched page="Wall" name={t.wall} />;
+  if (kind === "add" && may("operator")) return <Rare page="Add" name={t.add} />;
+  if (kind === "applications") return <Rare page="Applications" name={t.applications} />;
+  if (kind === "access" && may("operator")) return <Rare page="Access" name={t.access} />;
+  if (kind === "relays") return <Rare page="Relays" name={t.relays} />;
+  if (kind === "audit") return <Rare page="Audit" name={t.audit} />;
+  if (kind === "settings" && may("operator")) return <Rare page="Settings" name={t.settings} />;
+  if (kind === "wall") return <Rare page="Wall" name={t.wall} />;
   return <Overview />;
 }
 

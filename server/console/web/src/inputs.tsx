@@ -1,7 +1,6 @@
 // The input files of a new problem: each that its application declares, and any number of others, picked, dropped, or a whole directory.
-import { useEffect, useState } from "preact/hooks";
 import type { InputFile } from "./api";
-import { Table } from "./parts";
+import { Preview } from "./preview";
 import { t as l } from "./strings/later";
 import { bytes, plural } from "./words";
 
@@ -62,7 +61,7 @@ export function Inputs({ files, onChange, onFault }: { files: Given[]; onChange:
           <div>
             <input type="file" id={`input-${each.name}`} required={each.declared.required} aria-describedby={`input-${each.name}-hint`} onChange={e => set(i, { file: e.currentTarget.files?.[0] ?? null })} />
             <small id={`input-${each.name}-hint`}>{[each.declared.meaning, each.file && bytes(each.file.size)].filter(Boolean).join("; ")}</small>
-            {each.file && <Preview file={each.file} />}
+            {each.file && <Preview name={each.file.name} content={each.file} />}
           </div>
         </div>
       ) : !many && (
@@ -72,7 +71,7 @@ export function Inputs({ files, onChange, onFault }: { files: Given[]; onChange:
             {each.file ? <span class="calm">{bytes(each.file.size)}</span> : <input type="file" aria-label={l.inputFile(i + 1)} onChange={e => set(i, { file: e.currentTarget.files?.[0] ?? null })} />}
             <button type="button" class="plain" aria-label={l.removeInput(i + 1)} onClick={() => onChange(files.filter((_, j) => j !== i))}>{l.remove}</button>
           </div>
-          {each.file && <Preview file={each.file} />}
+          {each.file && <Preview name={each.file.name} content={each.file} />}
         </div>
       ))}
       <div class="buttons">
@@ -82,43 +81,5 @@ export function Inputs({ files, onChange, onFault }: { files: Given[]; onChange:
         <span class="calm">{l.orDrop}</span>
       </div>
     </fieldset>
-  );
-}
-
-const rowsShown = 5, columnsShown = 8, previewBytes = 64 << 10;
-
-// The cells of a line of comma- or tab-separated values; quotes may hold separators.
-function cells(line: string, separator: string): string[] {
-  const found: string[] = [];
-  let quoted = false, cell = "";
-  for (const each of line) {
-    if (each === '"') quoted = !quoted;
-    else if (each === separator && !quoted) { found.push(cell); cell = ""; } else cell += each;
-  }
-  return [...found, cell];
-}
-
-// The first rows of a table, so that the wrong file is noticed before it is computed.
-function Preview({ file }: { file: File }) {
-  const [rows, setRows] = useState<string[][]>([]);
-  const separator = /\.tsv$/i.test(file.name) ? "\t" : /\.csv$/i.test(file.name) ? "," : "";
-  useEffect(() => {
-    let gone = false;
-    setRows([]);
-    if (separator)
-      void file.slice(0, previewBytes).text().then(text => {
-        const lines = text.split(/\r?\n/);
-        if (file.size > previewBytes) lines.pop();  // was cut
-        if (!gone) setRows(lines.filter(Boolean).slice(0, rowsShown + 1).map(line => cells(line, separator).slice(0, columnsShown)));
-      }, () => undefined);  // sending it says what is wrong with it
-    return () => { gone = true; };
-  }, [file]);
-  if (rows.length === 0) return null;
-  const [head, ...body] = rows;
-  return (
-    <Table label={l.firstRows(file.name)}>
-      <thead><tr>{head.map((cell, i) => <th scope="col" key={i}>{cell}</th>)}</tr></thead>
-      <tbody>{body.map((row, i) => <tr key={i}>{row.map((cell, j) => <td key={j}>{cell}</td>)}</tr>)}</tbody>
-    </Table>
   );
 }

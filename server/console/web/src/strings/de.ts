@@ -143,6 +143,8 @@ export const texts: Strings = {
   noDecisions: "Noch keine Entscheidungen.",
   forHost: host => `für ${host}`,
   result: "Ergebnis",
+  asArchive: "Alles als ZIP laden",
+  archiveTooLarge: "Zu groß für ein Archiv im Browser: gleaner-admin problem result lädt die Dateien.",
   livePicture: "Livebild",
   fetchPartial: "Teilergebnis holen",
   ofAccepted: { one: "aus # angenommenen Element", other: "aus # angenommenen Elementen" },

@@ -149,6 +149,8 @@ export const en = {
   noDecisions: "No decisions yet.",
   forHost: (host: string) => `for ${host}`,
   result: "Result",
+  asArchive: "Download all as ZIP",
+  archiveTooLarge: "Too large for an archive in the browser: run gleaner-admin problem result.",
   livePicture: "Live picture",
   fetchPartial: "Fetch partial result",
   ofAccepted: { one: "of # accepted item", other: "of # accepted items" },
