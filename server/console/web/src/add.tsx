@@ -46,11 +46,12 @@ function useEstimate(form: { current: HTMLFormElement | null }, draft: Draft, ty
   useEffect(() => {
     setEstimate(undefined);
     setWhy("");
-    const missing = [...form.current?.querySelectorAll<HTMLInputElement>("[required]:not(#name)") ?? []].some(each => !each.validity.valid);
-    if (!application || busy || missing || files.some(each => each.file && !each.digest)) return;
+    const filled = form.current;  // which the reader may have left when it is time
+    const missing = [...filled?.querySelectorAll<HTMLInputElement>("[required]:not(#name)") ?? []].some(each => !each.validity.valid);
+    if (!application || !filled || busy || missing || files.some(each => each.file && !each.digest)) return;
     let gone = false;
     const timer = window.setTimeout(() => {
-      change<Estimate>("/v1/admin/estimates", body(form.current!, draft)).then(
+      change<Estimate>("/v1/admin/estimates", body(filled, draft)).then(
         found => { if (!gone) setEstimate(found); }, (error: Error) => { if (!gone) setWhy(error.message); });
     }, settledSeconds * 1000);
     return () => { gone = true; clearTimeout(timer); };
