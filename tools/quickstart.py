@@ -202,8 +202,9 @@ class Demonstration:
             picture = next((self.directory / "result").glob("*.png"))
             self.report(json.loads(self.admin("--json", "problem", "show", identity)), picture)
             if self.keep:
-                print(f"\n  the server goes on: status {self.address}\n  join code {self.join_code}\n  end it with: kill "
-                      + " ".join(str(p.pid) for _, p in self.processes))
+                print(f"\n  the server goes on: status page {self.address}\n  join code {self.join_code}\n  end it with: kill "
+                      + " ".join(str(p.pid) for _, p in self.processes), flush=True)
+                self.admin("console", quiet=False)
         finally:
             self.stop()
 

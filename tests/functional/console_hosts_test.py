@@ -52,7 +52,7 @@ class Hosts(unittest.TestCase):
         person.push("Share")
         person.wait("the order", f"document.querySelector('[aria-sort=descending]')?.innerText == 'Share ↓' && {TABLE}[0]?.[0] == 'kitchen-pc'")
         person.push("Host")
-        person.wait("the other order", f"location.hash == '#/hosts?sort=Host' && {TABLE}[0]?.[0] == 'idle-pc'")
+        person.wait("the other order", f"location.hash == '#/hosts?sort=name' && {TABLE}[0]?.[0] == 'idle-pc'")
         person.push("Host ↑")
         person.wait("the order the other way round", f"{TABLE}[0]?.[0] == 'kitchen-pc'")
         person.accessible()

@@ -45,7 +45,9 @@ class Guide(unittest.TestCase):
                 commands = []
                 for line in text.splitlines():
                     if line.startswith("gleaner-client run"):
-                        line = line.replace("gleaner-client run", f"gleaner-client run {sandbox}")
+                        line = line.replace("gleaner-client run", f"gleaner-client run --priority normal {sandbox}")
+                    if line.startswith("gleaner-server init"):
+                        line += " --port $PORT"  # one that is free here
                     if line.startswith("gleaner-server run") and managers:
                         commands.append('sed -i "s|^sandbox = .*|sandbox = $MANAGERS|" project/server.toml')
                     if line.endswith("&"):

@@ -15,11 +15,11 @@ class Person(Browser):
         super().__init__(grid.directory / "profile", "--ignore-certificate-errors", "--force-prefers-reduced-motion")
         self.test, self.grid = test, grid
 
-    def log_in(self):
-        """The secret of the link by which it did."""
+    def log_in(self, overview="Overview"):
+        """The secret of the link by which it did. `overview`: what the first page says."""
         secret = link_of(self.grid)
         self.open(f"https://127.0.0.1:{self.grid.port}/console#link={secret}")
-        self.wait("the overview", self.has("Overview"))
+        self.wait("the overview", self.has(overview))
         return secret
 
     def wait(self, what, script, timeout=40):

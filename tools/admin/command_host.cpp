@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "shared/base/limits.h"
 #include "shared/protocol/codec.h"
@@ -64,7 +65,7 @@ std::string contact_text(const protocol::HostInfo& host, Timestamp now) {
 // That its owner lends, in whole cores, of those it has.
 std::string cores_text(const protocol::HostInfo& host) {
   const std::string all = std::to_string(host.cores);
-  return host.cores_lent && *host.cores_lent < host.cores ? fmt::format("{:.3g} of {}", *host.cores_lent, all)
+  return host.cores_lent && *host.cores_lent < host.cores ? figure_text(*host.cores_lent) + " of " + all
                                                           : all;
 }
 
@@ -73,12 +74,16 @@ std::string reason_of(const protocol::HostInfo& host) {
 }
 
 std::string speed_text(double value, const char* unit) {
-  return value > 0 ? rate_text(value) + unit : "not measured";
+  return value > 0 ? figure_text(value) + unit : "not measured";
+}
+
+std::string byte_speed_text(double value, const char* direction) {
+  return value > 0 ? bytes_text(std::llround(value)) + "/s" + direction : "not measured";
 }
 
 std::string link_text(const protocol::HostSpeeds& speeds) {
-  return speed_text(speeds.download_bytes_per_second, "B/s down") + ", " +
-         speed_text(speeds.upload_bytes_per_second, "B/s up");
+  return byte_speed_text(speeds.download_bytes_per_second, " down") + ", " +
+         byte_speed_text(speeds.upload_bytes_per_second, " up");
 }
 
 // Hosts under relays behind these; how many there are only where there are relays.
@@ -110,7 +115,7 @@ Table host_table(const std::vector<protocol::HostInfo>& hosts, Timestamp now) {
                           {protocol::name_of(host.state), host_tint(host.state)},
                           host.platform,
                           cores_text(host),
-                          rate_text(host.mflops),
+                          figure_text(host.mflops),
                           std::to_string(host.open_units),
                           count_text(host.items_accepted),
                           count_text(host.failures),
@@ -177,13 +182,13 @@ std::string host_text(const protocol::HostInfo& host, const RelayWords& relay, T
        {"cores", cores_text(host)},
        {"memory", bytes_text(host.memory_bytes)},
        {"client", host.client_version},
-       {"MFLOP/s", rate_text(host.mflops)},
-       {"all cores", speed_text(speeds.all_cores_mflops, " MFLOP/s")},
-       {"memory", speed_text(speeds.memory_bytes_per_second, "B/s (one core)")},
+       {"speed of a core", speed_text(host.mflops, " Mflop/s")},
+       {"all cores", speed_text(speeds.all_cores_mflops, " Mflop/s")},
+       {"memory speed", byte_speed_text(speeds.memory_bytes_per_second, " (one core)")},
        {"link", link_text(speeds)},
        {"open units", std::to_string(host.open_units)},
        {"items accepted", count_text(host.items_accepted)},
-       {"work accepted", rate_text(host.cost_accepted)},
+       {"work accepted", figure_text(host.cost_accepted)},
        {"failures", count_text(host.failures)},
        {"disagreements", count_text(host.disagreements)},
        {"trust", host.trust < 0 ? "-" : percent_text(host.trust, 1) + " that a result is right"},
@@ -286,8 +291,8 @@ Result<ExitCode> status(Session& session, const NoOptions&) {
   session.people() << render_fields(
       {{"project", {server.name, Tint::bold}},
        {"id", server.project},
-       {"server",
-        "version " + server.server_version + ", up " + span_text(to_seconds(server.now - server.started_at))},
+       {"server", "version " + server.server_version + ", up " +
+                      duration_text(to_seconds(server.now - server.started_at))},
        {"join code",
         server.join_code.empty() ? "see `gleaner-admin code list`" : server.join_code + " (for strangers)"},
        {"hosts", count_text(server.hosts_active) + " active, " + count_text(server.hosts) + " known"},

@@ -52,11 +52,11 @@ class RunReport {
     const double left = static_cast<double>(progress.items - progress.computed);
     std::string line = fmt::format("{} {} {:5.1f} %", stage_label(progress.stage, progress.stage_name),
                                    progress_bar(fraction, 32, outside_.error_display), 100 * fraction);
-    line += combining
-                ? std::string("  combining")
-                : fmt::format("  {}/{} items  {} items/s  ETA {}  {}", count_text(progress.computed),
-                              count_text(progress.items), rate_text(rate),
-                              span_text(rate > 0 ? left / rate : -1), counted(progress.kernels, "kernel"));
+    line += combining ? std::string("  combining")
+                      : fmt::format("  {}/{} items  {} items/s  {} left  {}", count_text(progress.computed),
+                                    count_text(progress.items), figure_text(rate),
+                                    duration_text(rate > 0 ? left / rate : -1),
+                                    counted(progress.kernels, "kernel"));
     if (outside_.error_display.terminal) line = fit(line, outside_.error_display.columns - 1);
     text_.draw({line});
   }

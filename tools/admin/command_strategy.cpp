@@ -64,7 +64,7 @@ Result<ExitCode> set(Session& session, const ChangeOptions& options) {
   if (!options.change.weight && !options.change.priority)
     return Error{ErrorKind::invalid, "say what to set: --weight or --priority"};
   return apply(session, options, [](const protocol::ProblemInfo& problem) {
-    return "weight " + rate_text(problem.weight) + " and priority " + std::to_string(problem.priority);
+    return "weight " + figure_text(problem.weight) + " and priority " + std::to_string(problem.priority);
   });
 }
 
@@ -88,7 +88,7 @@ Result<ExitCode> explain(Session& session, const ExplainOptions& options) {
   }
   session.people() << "strategy " << problem.strategy << ", stragglers: " << problem.straggler << "; "
                    << count_text(problem.free) << " items free, " << count_text(problem.handed_out)
-                   << " handed out, " << rate_text(problem.rate) << "/s by all hosts\n\n";
+                   << " handed out, " << figure_text(problem.rate) << "/s by all hosts\n\n";
   session.people() << (decisions.empty() ? std::string("nothing was handed out yet\n")
                                          : unit_table(problem, decisions).render(session.people_display()));
   return ExitCode::ok;

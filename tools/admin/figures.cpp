@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -15,13 +16,18 @@ bool continues_character(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;
 }
 
-// Three significant digits, never an exponent below 10,000.
-std::string three_digits(double value) {
-  const double size = std::abs(value);
-  if (size >= 100) return fmt::format("{:.0f}", value);
-  if (size >= 10) return fmt::format("{:.1f}", value);
-  if (size >= 1 || value == 0) return fmt::format("{:.2f}", value);
-  return fmt::format("{:.3g}", value);
+// As the console rounds, to the last bit.
+std::string rounded(double value, int decimals) {
+  const double scale = std::pow(10, decimals);
+  return fmt::format("{:.{}f}", std::round(value * scale) / scale, decimals);
+}
+
+// "12 to 26 min": the first's unit, where it is the only one and the second's, too.
+std::string without_unit(const std::string& low, const std::string& high) {
+  const auto at = low.find(' ');
+  if (at == std::string::npos || low.find(' ', at + 1) != std::string::npos) return low;
+  const auto other = high.find(' ');
+  return other != std::string::npos && low.substr(at) == high.substr(other) ? low.substr(0, at) : low;
 }
 
 }  // namespace
@@ -45,39 +51,53 @@ std::string bytes_text(std::int64_t bytes) {
     value /= 1024;
     ++unit;
   }
-  return fmt::format("{:.1f} {}", value, units.at(unit));
+  return rounded(value, 1) + " " + units.at(unit);
 }
 
-std::string rate_text(double per_second) {
-  if (!std::isfinite(per_second) || per_second < 0) return "-";
-  if (per_second >= 9.995e8) return three_digits(per_second / 1e9) + " G";
-  if (per_second >= 9.995e5) return three_digits(per_second / 1e6) + " M";
-  if (per_second >= 9'999.5) return three_digits(per_second / 1e3) + " k";
-  return three_digits(per_second);
+std::string figure_text(double value) {
+  constexpr double countable = 1e15;
+  if (!std::isfinite(value) || value < 0) return "-";
+  if (value >= countable) return fmt::format("{:.3g}", value);
+  if (value >= 999.5) return count_text(std::llround(value));
+  if (value == 0) return "0";
+  std::string text = rounded(value, std::max(0, 2 - static_cast<int>(std::floor(std::log10(value)))));
+  if (text.find('.') == std::string::npos) return text;
+  text.erase(text.find_last_not_of('0') + 1);
+  return text.back() == '.' ? text.substr(0, text.size() - 1) : text;
 }
 
 std::string percent_text(double part, double whole) {
   if (!(whole > 0)) return "-";
-  return fmt::format("{:.1f} %", 100 * part / whole);
+  const double share = std::min(1.0, part / whole);
+  return rounded(100 * share, share > 0 && share < 1 ? 1 : 0) + " %";
 }
 
-std::string span_text(double seconds) {
+std::string duration_text(double seconds) {
   if (!std::isfinite(seconds) || seconds < 0 || seconds > 1e9) return "-";
-  const auto total = static_cast<std::int64_t>(std::llround(seconds));
-  const std::int64_t days = total / 86'400;
-  const std::int64_t hours = total / 3600 % 24;
-  const std::int64_t minutes = total / 60 % 60;
-  if (days > 0) return fmt::format("{} d {:02}:{:02}", days, hours, minutes);
-  if (hours > 0) return fmt::format("{}:{:02}:{:02}", hours, minutes, total % 60);
-  return fmt::format("{}:{:02}", minutes, total % 60);
+  const std::int64_t total = std::llround(seconds);
+  if (total < 120) return fmt::format("{} s", total);
+  if (total < 7200) return rounded(static_cast<double>(total) / 60, 0) + " min";
+  if (total < 172'800) return fmt::format("{} h {} min", total / 3600, total / 60 % 60);
+  return fmt::format("{} d {} h", total / 86'400, total / 3600 % 24);
+}
+
+std::string span_text(double low, double high) {
+  const std::string from = duration_text(low), to = duration_text(high);
+  return from == to ? from : without_unit(from, to) + " to " + to;
+}
+
+std::string interval_text(double middle, double low, double high) {
+  if (duration_text(low) == duration_text(high)) return duration_text(middle);
+  return "about " + duration_text(middle) + " (" + span_text(low, high) + ")";
 }
 
 std::string ago_text(double seconds) {
   if (!std::isfinite(seconds) || seconds < 0) return "never";
-  if (seconds < 90) return fmt::format("{:.0f} s ago", seconds);
-  if (seconds < 90 * 60) return fmt::format("{:.0f} min ago", seconds / 60);
-  if (seconds < 48 * 3600) return fmt::format("{:.0f} h ago", seconds / 3600);
-  return fmt::format("{:.0f} d ago", seconds / 86'400);
+  const std::int64_t total = std::llround(seconds);
+  if (total < 120) return fmt::format("{} s ago", total);
+  if (total < 7200) return fmt::format("{} min ago", total / 60);
+  if (total < 172'800) return fmt::format("{} h ago", total / 3600);
+  return counted(total / 86'400, "day") + " ago";
 }
 
 std::string time_text(Timestamp time) {

@@ -1,4 +1,6 @@
 // Numbers as people read and write them. Pure, thread-safe. Texts are ASCII.
+// The console writes numbers by the same rules (server/console/web/src/words.ts): a change here is one there,
+// too. functional_figures compares what both say of one moment.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +13,16 @@
 
 namespace gleaner::admin {
 
-[[nodiscard]] std::string count_text(std::int64_t count);           // 1,234,567
-[[nodiscard]] std::string bytes_text(std::int64_t bytes);           // 812 B, 1.4 KiB, 20.0 MiB
-[[nodiscard]] std::string rate_text(double per_second);             // 0.0123, 1.23, 12.3, 123, 12.3 k, 1.23 M
-[[nodiscard]] std::string percent_text(double part, double whole);  // "52.3 %"; "-" where there is no whole
-[[nodiscard]] std::string span_text(double seconds);  // 0:07, 12:34, 1:02:03, 2 d 03:04; "-" if negative
-[[nodiscard]] std::string ago_text(double seconds);   // 5 s ago, 3 min ago, 2 h ago, 4 d ago
+[[nodiscard]] std::string count_text(std::int64_t count);  // 1,234,567
+[[nodiscard]] std::string bytes_text(std::int64_t bytes);  // 812 B, 1.4 KiB, 20.0 MiB
+[[nodiscard]] std::string figure_text(double value);       // 0.0123, 1.2, 12.3, 12,345; "-" if negative
+[[nodiscard]] std::string percent_text(double part,
+                                       double whole);     // "52.3 %", "100 %"; "-" where there is no whole
+[[nodiscard]] std::string duration_text(double seconds);  // 7 s, 26 min, 3 h 5 min, 2 d 4 h; "-" if negative
+[[nodiscard]] std::string span_text(double low, double high);  // in seconds: "12 to 26 min", "90 s to 3 min"
+// In seconds: "about 18 min (12 to 26 min)"; the middle alone where both ends read alike.
+[[nodiscard]] std::string interval_text(double middle, double low, double high);
+[[nodiscard]] std::string ago_text(double seconds);   // 5 s ago, 3 min ago, 2 h ago, 4 days ago
 [[nodiscard]] std::string time_text(Timestamp time);  // 2026-11-20 22:04:05 UTC; "-" for none
 // "1 split", "3 splits".
 [[nodiscard]] std::string counted(std::int64_t count, const std::string& noun);

@@ -80,11 +80,13 @@ std::string notes(const PlanView& view, const Display& display) {
 }
 
 std::string forecast_text(const Forecast& forecast) {
-  const auto rate = [](double value) { return value > 0 ? rate_text(value) + "/s" : std::string("unknown"); };
-  return fmt::format(
-      "predicted finish in {} (between {} and {}): hosts at work {}, last minute {}, average {}\n",
-      span_text(forecast.seconds), span_text(forecast.low), span_text(forecast.high),
-      rate(forecast.rate_of_hosts), rate(forecast.rate_of_minute), rate(forecast.rate_average));
+  const auto rate = [](double value) {
+    return value > 0 ? figure_text(value) + "/s" : std::string("unknown");
+  };
+  return fmt::format("predicted finish in {}: hosts at work {}, last minute {}, average {}\n",
+                     interval_text(forecast.seconds, forecast.low, forecast.high),
+                     rate(forecast.rate_of_hosts), rate(forecast.rate_of_minute),
+                     rate(forecast.rate_average));
 }
 
 }  // namespace

@@ -38,8 +38,7 @@ std::string sentence_of(const protocol::ErrorGroup& error) {
 
 std::string estimate_text(const protocol::ProblemEstimate& estimate, const Display& display) {
   const auto span = [](double seconds, double low, double high) {
-    return seconds < 0 ? std::string("not known")
-                       : span_text(seconds) + " (" + span_text(low) + " to " + span_text(high) + ")";
+    return seconds < 0 ? std::string("not known") : interval_text(seconds, low, high);
   };
   std::vector<std::pair<std::string, Cell>> fields{
       {"application", {estimate.application, Tint::bold}},
@@ -71,7 +70,7 @@ Table problem_table(const std::vector<protocol::ProblemInfo>& problems) {
                {"DONE", Align::right},
                {"ITEMS", Align::right},
                {"RATE", Align::right},
-               {"ETA", Align::right},
+               {"TIME LEFT", Align::right},
                {"HOSTS", Align::right},
                {"CREATED"}});
   for (const auto& each : problems) {
@@ -82,9 +81,9 @@ Table problem_table(const std::vector<protocol::ProblemInfo>& problems) {
                {protocol::name_of(each.state), tint_of(each.state)},
                percent_text(fraction_of(each), 1),
                count_text(each.items),
-               over ? "-" : rate_text(each.rate),
+               over ? "-" : figure_text(each.rate),
                over                 ? "-"
-               : each.waits.empty() ? span_text(each.eta_seconds)
+               : each.waits.empty() ? time_left(each)
                                     : "waits",
                over ? "-" : std::to_string(each.hosts),
                time_text(each.created_at)});
@@ -106,8 +105,8 @@ Table share_table(const protocol::ProblemInfo& problem) {
                {"LAST CONTACT"}});
   for (const auto& share : problem.shares) {
     table.add({share.name, count_text(share.requests), count_text(share.units), count_text(share.items),
-               percent_text(share.cost, problem.cost_accepted), rate_text(share.rate),
-               span_text(share.busy_seconds), count_text(share.splits), count_text(share.duplicates),
+               percent_text(share.cost, problem.cost_accepted), figure_text(share.rate),
+               duration_text(share.busy_seconds), count_text(share.splits), count_text(share.duplicates),
                share.cost + share.wasted_cost > 0
                    ? percent_text(share.wasted_cost, share.cost + share.wasted_cost)
                    : "0.0 %",
@@ -131,7 +130,8 @@ Table host_unit_table(const std::vector<protocol::UnitInfo>& units) {
   for (const auto& unit : units)
     table.add({std::to_string(unit.id.value), unit.problem_name, std::to_string(unit.stage),
                std::to_string(unit.slot), items_text(unit.range), count_text(unit.delivered), unit.state,
-               unit.kind, time_text(unit.issued), time_text(unit.closed), span_text(unit.running_seconds)});
+               unit.kind, time_text(unit.issued), time_text(unit.closed),
+               duration_text(unit.running_seconds)});
   return table;
 }
 
@@ -153,7 +153,7 @@ Table unit_table(const protocol::ProblemInfo& problem, const std::vector<protoco
     const bool known = host != hosts.end();
     table.add({time_text(each.at), id_text(each.unit.value),
                known ? host->second->name : id_text(each.host.value),
-               known ? rate_text(host->second->rate) + "/s" : std::string("-"), items_text(each.range),
+               known ? figure_text(host->second->rate) + "/s" : std::string("-"), items_text(each.range),
                (each.kind == "fresh" ? std::string() : each.kind + ": ") + line_of(each.reason)});
   }
   return table;
@@ -209,13 +209,13 @@ std::string problem_text(const protocol::ProblemInfo& problem, const Display& di
        {"state", {protocol::name_of(problem.state), tint_of(problem.state)}},
        {"message", {line_of(problem.message), Tint::warning}},
        {"strategy", problem.strategy + ", stragglers: " + problem.straggler},
-       {"weight, priority", rate_text(problem.weight) + ", " + std::to_string(problem.priority)},
+       {"weight, priority", figure_text(problem.weight) + ", " + std::to_string(problem.priority)},
        {"validation", problem.validation},
        {"stage", stage},
        {"items", count_text(problem.accepted) + " accepted, " + count_text(problem.handed_out) +
                      " handed out, " + count_text(problem.free) + " free, of " + count_text(problem.items)},
-       {"done",
-        percent_text(fraction_of(problem), 1) + ", " + rate_text(problem.rate) + "/s, " + end_text(problem)},
+       {"done", percent_text(fraction_of(problem), 1) + ", " + figure_text(problem.rate) + "/s, " +
+                    time_left_text(problem)},
        {"waits", {line_of(problem.waits), Tint::warning}},
        {"units", count_text(problem.units) + " handed out, " + count_text(problem.open_units) + " open, " +
                      counted(problem.splits, "split") + ", " + count_text(problem.recovered) +
@@ -226,7 +226,7 @@ std::string problem_text(const protocol::ProblemInfo& problem, const Display& di
        {"created", time_text(problem.created_at)},
        {"started", time_text(problem.started_at)},
        {"finished", time_text(problem.finished_at)},
-       {"elapsed", span_text(problem.elapsed_seconds)}},
+       {"elapsed", duration_text(problem.elapsed_seconds)}},
       display);
   if (!problem.shares.empty()) text += "\n" + share_table(problem).render(display);
   if (const auto shown = std::ssize(problem.shares); problem.shares_total > shown)

@@ -41,8 +41,8 @@ std::string counts_text(const ProblemInfo& problem) {
 std::string speed_text(const ProblemInfo& problem) {
   const bool has_costs =
       problem.cost > 0 && std::abs(problem.cost - static_cast<double>(problem.items)) > 0.5;
-  std::string text = rate_text(problem.rate) + (has_costs ? " cost/s" : " items/s");
-  text += ", " + end_text(problem);
+  std::string text = figure_text(problem.rate) + (has_costs ? " cost/s" : " items/s");
+  text += ", " + time_left_text(problem);
   return text + ", " + counted(problem.hosts, "host");
 }
 
@@ -57,11 +57,14 @@ std::string progress_bar(double fraction, int width, const Display& display) {
          repeated(display.unicode ? "░" : ".", inner - full) + "]";
 }
 
-std::string end_text(const ProblemInfo& problem) {
-  std::string text = "ETA " + span_text(problem.eta_seconds);
+std::string time_left(const ProblemInfo& problem) {
   if (problem.eta_seconds > 0 && problem.eta_low_seconds >= 0)
-    text += " (" + span_text(problem.eta_low_seconds) + " to " + span_text(problem.eta_high_seconds) + ")";
-  return text;
+    return span_text(problem.eta_low_seconds, problem.eta_high_seconds);
+  return duration_text(problem.eta_seconds);
+}
+
+std::string time_left_text(const ProblemInfo& problem) {
+  return problem.eta_seconds < 0 ? "time left not known yet" : time_left(problem) + " left";
 }
 
 std::string waits_text(const ProblemInfo& problem) {
@@ -81,7 +84,7 @@ double fraction_of(const ProblemInfo& problem) {
 std::string wasted_text(const ProblemInfo& problem) {
   if (problem.wasted >= 0) return percent_text(problem.wasted, 1);
   const double computed = problem.cost_accepted + problem.wasted_cost;
-  return computed > 0 ? percent_text(problem.wasted_cost, computed) : "0.0 %";
+  return computed > 0 ? percent_text(problem.wasted_cost, computed) : "0 %";
 }
 
 Tint tint_of(ProblemState state) {
@@ -120,11 +123,11 @@ bool ended(ProblemState state) {
 
 std::vector<std::string> progress_lines(const ProblemInfo& problem, const Display& display) {
   const double fraction = fraction_of(problem);
-  const std::string percent = fmt::format("{:5.1f} %", 100 * std::clamp(fraction, 0.0, 1.0));
+  const std::string percent = fmt::format("{:>7}", percent_text(fraction, 1));
   const std::string items =
       fmt::format("{}/{} items", count_text(problem.accepted), count_text(problem.items));
   const std::string name = fmt::format("{} {}", problem.id.value, problem.name);
-  const std::string elapsed = span_text(problem.elapsed_seconds);
+  const std::string elapsed = duration_text(problem.elapsed_seconds);
   const std::string waits = waits_text(problem);
   if (!display.terminal) {
     return {fmt::format("{}: {} {} {}, {}, {}, {}, elapsed {}{}", name, stage_text(problem),
@@ -147,7 +150,7 @@ std::string ending_text(const ProblemInfo& problem) {
   const std::string message = protocol::clean_line(problem.message, limits::message_length_max);
   if (problem.state == ProblemState::finished) {
     return fmt::format("{} finished in {}: {}, {}, {}, {} of the computing wasted", name,
-                       span_text(problem.elapsed_seconds), counted(problem.units, "unit"),
+                       duration_text(problem.elapsed_seconds), counted(problem.units, "unit"),
                        counted(problem.splits, "split"), counted(problem.duplicates, "duplicate"),
                        wasted_text(problem));
   }

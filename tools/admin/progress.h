@@ -14,8 +14,10 @@ namespace gleaner::admin {
 // "[#####...............]", `width` columns altogether; fraction is clamped to [0, 1].
 [[nodiscard]] std::string progress_bar(double fraction, int width, const Display& display);
 
-// "ETA 0:52 (0:44 to 1:02)": when the whole problem will be done, as the server estimates it.
-[[nodiscard]] std::string end_text(const protocol::ProblemInfo& problem);
+// "44 to 62 s": until the whole problem is done, as the server estimates it; "-" where it does not.
+[[nodiscard]] std::string time_left(const protocol::ProblemInfo& problem);
+// "44 to 62 s left"; "time left not known yet".
+[[nodiscard]] std::string time_left_text(const protocol::ProblemInfo& problem);
 // "waits: nobody has joined yet ..."; empty: it does not wait.
 [[nodiscard]] std::string waits_text(const protocol::ProblemInfo& problem);
 

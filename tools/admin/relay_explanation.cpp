@@ -154,7 +154,7 @@ std::int64_t items_held(const RelayFigures& figures) {
 }
 
 std::string items_per_second(double rate) {
-  return rate_text(rate) + " items/s";
+  return figure_text(rate) + " items/s";
 }
 
 std::string names_text(const std::vector<std::string>& names) {

@@ -41,7 +41,7 @@ Result<protocol::ProblemInfo> watch_problem(Session& session, Api& api, ProblemI
         text.keep();
         return problem.error();
       }
-      text.draw({"no answer from the server for " + span_text(to_seconds(away)) + "; trying again"});
+      text.draw({"no answer from the server for " + duration_text(to_seconds(away)) + "; trying again"});
       pause = std::min(pause * 2, std::max(away_pause_max, interval));
     }
     outside.wait(pause);

@@ -63,12 +63,12 @@ TEST_CASE("progress is of the whole problem where the server tells", "[progress]
 
 TEST_CASE("an end is told with how far off it may be", "[progress]") {
   protocol::ProblemInfo problem = a_problem();
-  CHECK(end_text(problem) == "ETA 0:52");  // of a server that does not tell
+  CHECK(time_left_text(problem) == "52 s left");  // of a server that does not tell
   problem.eta_low_seconds = 44;
   problem.eta_high_seconds = 62;
-  CHECK(end_text(problem) == "ETA 0:52 (0:44 to 1:02)");
+  CHECK(time_left_text(problem) == "44 to 62 s left");
   problem.eta_seconds = problem.eta_low_seconds = problem.eta_high_seconds = 0;
-  CHECK(end_text(problem) == "ETA 0:00");
+  CHECK(time_left_text(problem) == "0 s left");
 }
 
 TEST_CASE("what a problem waits for has a line of its own", "[progress]") {
@@ -77,7 +77,7 @@ TEST_CASE("what a problem waits for has a line of its own", "[progress]") {
   problem.waits = "nobody has joined yet\n\x1b[31m";
   const auto log = progress_lines(problem, {});
   REQUIRE(log.size() == 1);
-  CHECK(log.front().find("ETA -") != std::string::npos);
+  CHECK(log.front().find("time left not known yet") != std::string::npos);
   CHECK(log.front().find(", waits: nobody has joined yet") != std::string::npos);
   CHECK(log.front().find('\x1b') == std::string::npos);
   Display display;
@@ -92,8 +92,8 @@ TEST_CASE("a log's line says everything", "[progress]") {
   const auto lines = progress_lines(a_problem(), {});
   REQUIRE(lines.size() == 1);
   CHECK(lines.front() ==
-        "3 picture: running [##########..........]  50.0 %, 160/640 items, 12.3 cost/s, ETA 0:52, 4 hosts, "
-        "38 units, 6 open, 3 splits, 2 recovered, 1 duplicate, elapsed 1:01");
+        "3 picture: running [##########..........]  50.0 %, 160/640 items, 12.3 cost/s, 52 s left, 4 hosts, "
+        "38 units, 6 open, 3 splits, 2 recovered, 1 duplicate, elapsed 61 s");
 }
 
 TEST_CASE("a terminal's lines fit", "[progress]") {
@@ -112,9 +112,9 @@ TEST_CASE("a terminal's lines fit", "[progress]") {
   display.columns = 120;
   const auto lines = progress_lines(a_problem(), display);
   CHECK(lines == std::vector<std::string>{
-                     "3 picture  running  12.3 cost/s, ETA 0:52, 4 hosts",
+                     "3 picture  running  12.3 cost/s, 52 s left, 4 hosts",
                      "[#############################.............................]  50.0 %  160/640 items",
-                     "38 units, 6 open, 3 splits, 2 recovered, 1 duplicate  1:01"});
+                     "38 units, 6 open, 3 splits, 2 recovered, 1 duplicate  61 s"});
 }
 
 TEST_CASE("endings", "[progress]") {
@@ -122,7 +122,7 @@ TEST_CASE("endings", "[progress]") {
   problem.state = protocol::ProblemState::finished;
   problem.wasted_cost = 640;  // of the last stage, as of a server that tells no more
   CHECK(ending_text(problem) ==
-        "problem 3 (picture) finished in 1:01: 38 units, 3 splits, 1 duplicate, 50.0 % of the computing "
+        "problem 3 (picture) finished in 61 s: 38 units, 3 splits, 1 duplicate, 50.0 % of the computing "
         "wasted");
   problem.state = protocol::ProblemState::failed;
   problem.message = "combining failed:\n\x1b[31mno space";

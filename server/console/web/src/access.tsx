@@ -2,27 +2,29 @@
 import { useState } from "preact/hooks";
 import { change, changeWith, list, may } from "./api";
 import type { Ban, CodeInfo as Code, MadeCode, MadeToken, TokenInfo as Token } from "./messages";
-import { Ask, attempt, Card, FormDialog, Heading, Missing, say, State, Table, usePolled } from "./parts";
+import { Ask, attempt, Card, FormDialog, Heading, Missing, rich, say, State, Table, usePolled } from "./parts";
+import { shared, t } from "./strings";
+import { t as l } from "./strings/later";
 import { count, plural, time } from "./words";
 
 const day = 86400;
-const ends: [string, number][] = [["never", 0], ["in a day", day], ["in 7 days", 7 * day], ["in 30 days", 30 * day], ["in a year", 365 * day]];
-const End = ({ id, chosen }: { id: string; chosen?: number }) => <select id={id} name="lifetime">{ends.map(([words, seconds]) => <option key={words} value={seconds} selected={seconds === (chosen ?? 0)}>{words}</option>)}</select>;
+const ends = (): [string, number][] => [[l.never, 0], [l.ends.day, day], [l.ends.week, 7 * day], [l.ends.month, 30 * day], [l.ends.year, 365 * day]];
+const End = ({ id, chosen }: { id: string; chosen?: number }) => <select id={id} name="lifetime">{ends().map(([words, seconds]) => <option key={words} value={seconds} selected={seconds === (chosen ?? 0)}>{words}</option>)}</select>;
 const field = (form: FormData, name: string): string => String(form.get(name) ?? "").trim();
 const tags = (form: FormData): string[] => field(form, "tags").split(",").map(each => each.trim()).filter(Boolean);
 
 // What a code or token outlives may not be made by a log-in alone: the maker shows an admin token once more.
 const Proof = () => (
   <>
-    <label for="proof">Your admin token</label>
-    <div><input id="proof" name="proof" type="password" autocomplete="off" required aria-describedby="proof-hint" /><small id="proof-hint">what is made here outlives your log-in, so the log-in is not enough</small></div>
+    <label for="proof">{l.proof}</label>
+    <div><input id="proof" name="proof" type="password" autocomplete="off" required aria-describedby="proof-hint" /><small id="proof-hint">{l.proofHint}</small></div>
   </>
 );
 
 // A text to hand on, with a button that copies it.
 function Copy({ label, text }: { label: string; text: string }) {
-  const copy = () => navigator.clipboard.writeText(text).then(() => say(`${label} copied.`), () => say("The browser did not copy it: select the text.", true));
-  return <p class="copy"><code tabIndex={0} aria-label={label}>{text}</code><button type="button" class="plain small" onClick={() => void copy()}>Copy</button></p>;
+  const copy = () => navigator.clipboard.writeText(text).then(() => say(l.copied(label)), () => say(l.notCopied, true));
+  return <p class="copy"><code tabIndex={0} aria-label={label}>{text}</code><button type="button" class="plain small" onClick={() => void copy()}>{l.copy}</button></p>;
 }
 
 function NewCode({ onMade, onClose }: { onMade: (made: MadeCode) => void; onClose: () => void }) {
@@ -33,17 +35,17 @@ function NewCode({ onMade, onClose }: { onMade: (made: MadeCode) => void; onClos
     return made !== undefined;
   };
   return (
-    <FormDialog title="Make a join code" yes="Make code" onDone={make} onClose={onClose}>
-      <label for="code-name">Name</label><input id="code-name" name="name" required maxLength={64} placeholder="lab-b12" />
-      <label for="code-hosts">Hosts, at most</label>
-      <div><input id="code-hosts" name="hosts" type="number" min="0" placeholder="any number" /></div>
-      <label for="code-end">Expires</label><End id="code-end" chosen={30 * day} />
-      <label for="code-whose">For</label>
+    <FormDialog title={l.makeCodeTitle} yes={l.makeCodeYes} onDone={make} onClose={onClose}>
+      <label for="code-name">{l.name}</label><input id="code-name" name="name" required maxLength={64} placeholder="lab-b12" />
+      <label for="code-hosts">{l.hostsMax}</label>
+      <div><input id="code-hosts" name="hosts" type="number" min="0" placeholder={l.anyNumber} /></div>
+      <label for="code-end">{l.expires}</label><End id="code-end" chosen={30 * day} />
+      <label for="code-whose">{l.forWhom}</label>
       <div>
-        <select id="code-whose" name="whose" aria-describedby="code-whose-hint"><option value="strangers">volunteers</option><option value="own">own computers</option></select>
-        <small id="code-whose-hint">results of volunteers' computers are checked; own computers are trusted without checks</small>
+        <select id="code-whose" name="whose" aria-describedby="code-whose-hint"><option value="strangers">{l.volunteers}</option><option value="own">{l.ownComputers}</option></select>
+        <small id="code-whose-hint">{l.forWhomHint}</small>
       </div>
-      <label for="code-tags">Tags of its hosts</label><input id="code-tags" name="tags" placeholder="lab, b12" />
+      <label for="code-tags">{l.tagsOfHosts}</label><input id="code-tags" name="tags" placeholder="lab, b12" />
       <Proof />
     </FormDialog>
   );
@@ -51,14 +53,16 @@ function NewCode({ onMade, onClose }: { onMade: (made: MadeCode) => void; onClos
 
 // The code, and what is typed on each computer.
 function Made({ made, onClose }: { made: MadeCode; onClose: () => void }) {
+  const whose = made.code.own ? l.ownComputers : l.volunteers;
+  const title = made.code.hosts_max > 0 ? l.codeTitleMax(made.code.name, whose, plural(made.code.hosts_max, t.nHosts)) : l.codeTitle(made.code.name, whose);
   return (
-    <section class="made" aria-label={`Join code ${made.code.name}`}>
-      <div class="head"><h3>Join code {made.code.name}: {made.code.own ? "own computers" : "volunteers"}{made.code.hosts_max > 0 && `, ${plural(made.code.hosts_max, "host")} at most`}</h3><button type="button" class="plain small" onClick={onClose}>Done</button></div>
-      <Copy label="Join code" text={made.join_code} />
-      <p class="calm">On each computer (Debian 12), with the packages from this project:</p>
-      <Copy label="Install command" text="sudo apt install ./gleaner-client_*.deb ./gleaner-agent_*.deb" />
-      <Copy label="Join command" text={`sudo gleaner-client join ${made.join_code}`} />
-      <p class="calm">The code is a secret. It is not shown again; <code>gleaner-admin code</code> can rotate it.</p>
+    <section class="made" aria-label={l.codeLabel(made.code.name)}>
+      <div class="head"><h3>{title}</h3><button type="button" class="plain small" onClick={onClose}>{l.done}</button></div>
+      <Copy label={l.joinCode} text={made.join_code} />
+      <p class="calm">{l.onEachComputer}</p>
+      <Copy label={l.installCommand} text="sudo apt install ./gleaner-client_*.deb ./gleaner-agent_*.deb" />
+      <Copy label={l.joinCommand} text={`sudo gleaner-client join ${made.join_code}`} />
+      <p class="calm">{rich(l.codeIsSecret)}</p>
     </section>
   );
 }
@@ -70,14 +74,14 @@ function NewToken({ onMade, onClose }: { onMade: (made: MadeToken) => void; onCl
     return made !== undefined;
   };
   return (
-    <FormDialog title="Make an admin token" yes="Make token" onDone={make} onClose={onClose}>
-      <label for="token-name">Name</label><input id="token-name" name="name" required maxLength={64} placeholder="ann" />
-      <label for="token-role">Role</label>
+    <FormDialog title={l.makeTokenTitle} yes={l.makeTokenYes} onDone={make} onClose={onClose}>
+      <label for="token-name">{l.name}</label><input id="token-name" name="name" required maxLength={64} placeholder="ann" />
+      <label for="token-role">{l.role}</label>
       <div>
-        <select id="token-role" name="role" aria-describedby="token-role-hint"><option>viewer</option><option>operator</option><option>owner</option></select>
-        <small id="token-role-hint">viewers look; operators run problems and hosts; owners also make tokens and keys</small>
+        <select id="token-role" name="role" aria-describedby="token-role-hint">{Object.entries(t.roles).map(([role, words]) => <option key={role} value={role}>{words}</option>)}</select>
+        <small id="token-role-hint">{l.rolesHint}</small>
       </div>
-      <label for="token-end">Expires</label><End id="token-end" chosen={30 * day} />
+      <label for="token-end">{l.expires}</label><End id="token-end" chosen={30 * day} />
       <Proof />
     </FormDialog>
   );
@@ -89,28 +93,28 @@ function Codes() {
   const [making, setMaking] = useState(false);
   const [made, setMade] = useState<MadeCode | null>(null);
   return (
-    <Card title="Join codes" wide actions={may("operator") && <button class="small" onClick={() => setMaking(true)}>Make a code</button>}>
+    <Card title={l.joinCodes} wide actions={may("operator") && <button class="small" onClick={() => setMaking(true)}>{l.makeCode}</button>}>
       {making && <NewCode onMade={done => { setMade(done); again(); }} onClose={() => setMaking(false)} />}
       {made && <Made made={made} onClose={() => setMade(null)} />}
       {!codes ? <Missing wrong={wrong} /> : (
-        <Table label="Join codes">
-          <thead><tr><th scope="col">Code</th><th scope="col">State</th><th scope="col" class="n">Hosts</th><th scope="col">For</th><th scope="col">Made by</th><th scope="col">Expires</th><td /></tr></thead>
+        <Table label={l.joinCodes}>
+          <thead><tr><th scope="col">{l.code}</th><th scope="col">{t.state}</th><th scope="col" class="n">{t.hosts}</th><th scope="col">{l.forWhom}</th><th scope="col">{l.madeBy}</th><th scope="col">{l.expires}</th><td /></tr></thead>
           <tbody>
             {codes.map(code => (
               <tr key={code.name}>
                 <th scope="row">{code.name}</th><td><State of={code.state} /></td>
-                <td class="n">{count(code.hosts)}{code.hosts_max > 0 && ` of ${count(code.hosts_max)}`}</td>
-                <td>{code.children ? `a relay with ${plural(code.children, "host")}` : code.own ? "own computers" : "volunteers"}</td>
-                <td>{code.made_by || "–"}</td><td>{code.expires_at ? time(code.expires_at) : "never"}</td>
-                <td>{code.state !== "withdrawn" && may("operator") && <button class="plain small" onClick={() => setAsking(code)}>Withdraw</button>}</td>
+                <td class="n">{count(code.hosts)}{code.hosts_max > 0 && t.ofAll(count(code.hosts_max))}</td>
+                <td>{code.children ? l.relayWith(plural(code.children, t.nHosts)) : code.own ? l.ownComputers : l.volunteers}</td>
+                <td>{code.made_by || "–"}</td><td>{code.expires_at ? time(code.expires_at) : l.never}</td>
+                <td>{code.state !== "withdrawn" && may("operator") && <button class="plain small" onClick={() => setAsking(code)}>{l.withdraw}</button>}</td>
               </tr>
             ))}
           </tbody>
         </Table>
       )}
       {asking && (
-        <Ask title={`Withdraw the code ${asking.name}?`} yes="Withdraw code" no="Back" onAnswer={sure => { const name = asking.name; setAsking(null); if (sure) void attempt(() => change(`/v1/admin/codes/${name}/withdraw`), `Code ${name} withdrawn.`).then(again); }}>
-          <p>No computer can join with it any more. {plural(asking.hosts, "host")} that joined with it {asking.hosts === 1 ? "stays" : "stay"}.</p>
+        <Ask title={l.withdrawAsk(asking.name)} yes={l.withdrawYes} no={shared.back} onAnswer={sure => { const name = asking.name; setAsking(null); if (sure) void attempt(() => change(`/v1/admin/codes/${name}/withdraw`), l.withdrawnSaid(name)).then(again); }}>
+          <p>{plural(asking.hosts, l.withdrawWarning)}</p>
         </Ask>
       )}
     </Card>
@@ -123,31 +127,31 @@ function Tokens() {
   const [making, setMaking] = useState(false);
   const [made, setMade] = useState<MadeToken | null>(null);
   return (
-    <Card title="Admin tokens" wide actions={<button class="small" onClick={() => setMaking(true)}>Make a token</button>}>
+    <Card title={l.tokens} wide actions={<button class="small" onClick={() => setMaking(true)}>{l.makeToken}</button>}>
       {making && <NewToken onMade={done => { setMade(done); again(); }} onClose={() => setMaking(false)} />}
       {made && (
-        <section class="made" aria-label={`Token ${made.info.name}`}>
-          <div class="head"><h3>Token of {made.info.name}, {made.info.role}</h3><button type="button" class="plain small" onClick={() => setMade(null)}>Done</button></div>
-          <Copy label="Token" text={made.token} />
-          <p class="calm">It is shown only once. Save it in a file with mode 0600 and pass it with <code>--token-file</code>.</p>
+        <section class="made" aria-label={l.tokenLabel(made.info.name)}>
+          <div class="head"><h3>{l.tokenTitle(made.info.name, t.roles[made.info.role])}</h3><button type="button" class="plain small" onClick={() => setMade(null)}>{l.done}</button></div>
+          <Copy label={l.token} text={made.token} />
+          <p class="calm">{rich(l.tokenOnce)}</p>
         </section>
       )}
       {!tokens ? <Missing wrong={wrong} /> : (
-        <Table label="Admin tokens">
-          <thead><tr><th scope="col">Token</th><th scope="col">Role</th><th scope="col">State</th><th scope="col">Made</th><th scope="col">By</th><th scope="col">Expires</th><td /></tr></thead>
+        <Table label={l.tokens}>
+          <thead><tr><th scope="col">{l.token}</th><th scope="col">{l.role}</th><th scope="col">{t.state}</th><th scope="col">{l.made}</th><th scope="col">{l.by}</th><th scope="col">{l.expires}</th><td /></tr></thead>
           <tbody>
             {tokens.map(token => (
               <tr key={token.name}>
-                <th scope="row">{token.name}</th><td>{token.role}</td><td><State of={token.state} /></td><td>{time(token.made_at)}</td><td>{token.made_by || "–"}</td><td>{token.expires_at ? time(token.expires_at) : "never"}</td>
-                <td>{token.state === "valid" && <button class="plain small" onClick={() => setAsking(token)}>Revoke</button>}</td>
+                <th scope="row">{token.name}</th><td>{t.roles[token.role]}</td><td><State of={token.state} /></td><td>{time(token.made_at)}</td><td>{token.made_by || "–"}</td><td>{token.expires_at ? time(token.expires_at) : l.never}</td>
+                <td>{token.state === "valid" && <button class="plain small" onClick={() => setAsking(token)}>{l.revoke}</button>}</td>
               </tr>
             ))}
           </tbody>
         </Table>
       )}
       {asking && (
-        <Ask title={`Revoke the token of ${asking.name}?`} yes="Revoke token" no="Back" onAnswer={sure => { const name = asking.name; setAsking(null); if (sure) void attempt(() => change(`/v1/admin/tokens/${name}/withdraw`), `Token ${name} revoked.`).then(again); }}>
-          <p>It stops working at once, and its sessions end.</p>
+        <Ask title={l.tokenRevokeAsk(asking.name)} yes={l.tokenRevokeYes} no={shared.back} onAnswer={sure => { const name = asking.name; setAsking(null); if (sure) void attempt(() => change(`/v1/admin/tokens/${name}/withdraw`), l.tokenRevokedSaid(name)).then(again); }}>
+          <p>{l.tokenRevokeWarning}</p>
         </Ask>
       )}
     </Card>
@@ -158,32 +162,32 @@ function Bans() {
   const [bans, wrong, again] = usePolled<Ban[]>(() => list("/v1/admin/bans"), 10, []);
   const [banning, setBanning] = useState(false);
   const add = async (form: FormData): Promise<boolean> => {
-    const answer = await attempt(() => change("/v1/admin/bans", { kind: field(form, "kind"), subject: field(form, "subject"), reason: field(form, "reason"), lifetime_seconds: Number(field(form, "lifetime")) }), "Banned.");
+    const answer = await attempt(() => change("/v1/admin/bans", { kind: field(form, "kind"), subject: field(form, "subject"), reason: field(form, "reason"), lifetime_seconds: Number(field(form, "lifetime")) }), l.bannedSaid);
     again();
     return answer !== undefined;
   };
-  const lift = (ban: Ban) => attempt(() => change(`/v1/admin/bans/${ban.kind}/remove`, { subject: ban.subject }), `The ban of ${ban.subject} is lifted.`).then(again);
+  const lift = (ban: Ban) => attempt(() => change(`/v1/admin/bans/${ban.kind}/remove`, { subject: ban.subject }), l.liftedSaid(ban.subject)).then(again);
   return (
-    <Card title="Bans" wide actions={may("operator") && <button class="small" onClick={() => setBanning(true)}>Ban</button>}>
-      {!bans ? <Missing wrong={wrong} /> : bans.length === 0 ? <p class="calm">No active bans.</p> : (
-        <Table label="Bans">
-          <thead><tr><th scope="col">Banned</th><th scope="col">Reason</th><th scope="col">By</th><th scope="col">Ends</th><td /></tr></thead>
+    <Card title={l.bans} wide actions={may("operator") && <button class="small" onClick={() => setBanning(true)}>{l.ban}</button>}>
+      {!bans ? <Missing wrong={wrong} /> : bans.length === 0 ? <p class="calm">{l.noBans}</p> : (
+        <Table label={l.bans}>
+          <thead><tr><th scope="col">{l.banned}</th><th scope="col">{t.reason}</th><th scope="col">{l.by}</th><th scope="col">{l.endsColumn}</th><td /></tr></thead>
           <tbody>
             {bans.map(ban => (
               <tr key={ban.kind + ban.subject}>
-                <th scope="row">{ban.kind} <code>{ban.subject}</code></th><td>{ban.reason}</td><td>{ban.made_by}</td><td>{ban.expires_at ? time(ban.expires_at) : "never"}</td>
-                <td>{may("operator") && <button class="plain small" onClick={() => void lift(ban)}>Lift</button>}</td>
+                <th scope="row">{l.banKinds[ban.kind] ?? ban.kind} <code>{ban.subject}</code></th><td>{ban.reason}</td><td>{ban.made_by}</td><td>{ban.expires_at ? time(ban.expires_at) : l.never}</td>
+                <td>{may("operator") && <button class="plain small" onClick={() => void lift(ban)}>{l.lift}</button>}</td>
               </tr>
             ))}
           </tbody>
         </Table>
       )}
       {banning && (
-        <FormDialog title="Ban from the project" yes="Ban" onDone={add} onClose={() => setBanning(false)}>
-          <label for="ban-kind">What</label><select id="ban-kind" name="kind"><option value="network">network</option><option value="key">host key</option><option value="code">join code</option></select>
-          <label for="ban-subject">Which</label><input id="ban-subject" name="subject" required placeholder="192.0.2.0/24" />
-          <label for="ban-reason">Reason, shown to them</label><input id="ban-reason" name="reason" required maxLength={200} />
-          <label for="ban-end">Ends</label><End id="ban-end" />
+        <FormDialog title={l.banTitle} yes={l.ban} onDone={add} onClose={() => setBanning(false)}>
+          <label for="ban-kind">{l.banWhat}</label><select id="ban-kind" name="kind">{Object.entries(l.banKinds).map(([kind, words]) => <option key={kind} value={kind}>{words}</option>)}</select>
+          <label for="ban-subject">{l.banWhich}</label><input id="ban-subject" name="subject" required placeholder="192.0.2.0/24" />
+          <label for="ban-reason">{l.banReason}</label><input id="ban-reason" name="reason" required maxLength={200} />
+          <label for="ban-end">{l.endsColumn}</label><End id="ban-end" />
         </FormDialog>
       )}
     </Card>
@@ -193,7 +197,7 @@ function Bans() {
 export function Access() {
   return (
     <>
-      <Heading>Access</Heading>
+      <Heading>{t.access}</Heading>
       <div class="cards"><Codes />{may("owner") && <Tokens />}<Bans /></div>
     </>
   );

@@ -2,6 +2,7 @@
 // whose message says what to do.
 import { effect, signal } from "@preact/signals";
 
+import { t } from "./strings";
 import type { ApplicationInfo, ResultFile, Role, SessionInfo } from "./messages";
 export type {
   ApplicationInfo as Application, DayInfo as Day, ErrorGroup, HostInfo as Host, HostShare as Share, InputInfo as InputFile, ItemMap,
@@ -50,10 +51,10 @@ async function send(method: string, path: string, headers: Record<string, string
   try {
     reply = await fetch(path, { method, headers, body, cache: "no-store" });
   } catch {
-    throw new Problematic(0, "The server does not answer.");
+    throw new Problematic(0, t.noAnswer);
   }
   if (reply.ok) return reply;
-  const told = await reply.json().catch(() => ({ detail: `The server answered ${reply.status}.` }));
+  const told = await reply.json().catch(() => ({ detail: t.answered(reply.status) }));
   if (reply.status === 401 && path !== "/v1/console/session") session.value = null;
   throw new Problematic(reply.status, told.detail);
 }
@@ -75,14 +76,14 @@ export async function change<T>(path: string, body: object = {}, method = "POST"
 export async function changeWith<T>(token: string, path: string, body: object): Promise<T> {
   const headers = { "Content-Type": "application/json", Authorization: `Bearer ${token}` };
   const reply = await fetch(path, { method: "POST", headers, body: JSON.stringify({ version: 1, ...body }), cache: "no-store", credentials: "omit" })
-    .catch(() => { throw new Problematic(0, "The server does not answer."); });
+    .catch(() => { throw new Problematic(0, t.noAnswer); });
   if (reply.ok) return reply.json();
-  throw new Problematic(reply.status, (await reply.json().catch(() => ({ detail: `The server answered ${reply.status}.` }))).detail);
+  throw new Problematic(reply.status, (await reply.json().catch(() => ({ detail: t.answered(reply.status) }))).detail);
 }
 
 export async function blob(file: ResultFile): Promise<Blob> {
   const reply = await send("GET", `/v1/blobs/${file.digest}`, {});
-  return new Blob([await reply.arrayBuffer()], { type: file.media_type });
+  return (await reply.blob()).slice(0, undefined, file.media_type);
 }
 
 const piece = 4 << 20;
@@ -90,7 +91,7 @@ const uploadMax = 512 << 20;
 
 // Stores a file, in pieces, and tells its digest.
 export async function upload(file: File, progress: (share: number) => void): Promise<string> {
-  if (file.size > uploadMax) throw new Problematic(0, `${file.name} is larger than 512 MiB: gleaner-admin sends files of any size.`);
+  if (file.size > uploadMax) throw new Problematic(0, t.tooLarge(file.name));
   const content = await file.arrayBuffer();
   const digest = [...new Uint8Array(await crypto.subtle.digest("SHA-256", content))].map(b => b.toString(16).padStart(2, "0")).join("");
   const path = `/v1/uploads/${digest}`;

@@ -3,27 +3,22 @@ import { signal } from "@preact/signals";
 import { render } from "preact";
 import { useEffect, useErrorBoundary, useRef, useState } from "preact/hooks";
 import { change, confirm, may, recall, session, type Session } from "./api";
-import { HostPage, Hosts } from "./hosts";
+import { Fetched } from "./fetched";
+import { Hosts } from "./hosts";
 import { connected, follow, live, stop } from "./live";
 import { Overview } from "./overview";
-import { attempt, Heading, Missing, phone, Said, say } from "./parts";
+import { attempt, Heading, phone, rich, Said, say } from "./parts";
 import { ProblemPage } from "./problem";
 import { Problems } from "./problems";
 import { path, route } from "./route";
 import { Search } from "./search";
+import { choose, language, languages, t, translate, type Language } from "./strings";
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
 
-// Pages that most visits do not open are fetched when one of them is.
-type Later = typeof import("./later");
-const later = signal<Later | null>(null);
-function Fetched({ page }: { page: keyof Later }) {
-  const [wrong, setWrong] = useState(false);
-  useEffect(() => { if (!later.value) import("./later").then(found => (later.value = found), () => setWrong(true)); }, []);
-  const Shown = later.value?.[page];
-  if (Shown) return <Shown />;
-  return <><Heading>{page}</Heading><Missing wrong={wrong ? "This page could not be fetched. Reload the console." : ""} /></>;
-}
+// A page that most visits do not open.
+type Rare = "Access" | "Add" | "Applications" | "Audit" | "HostPage" | "Relays" | "Settings" | "Wall";
+const Rare = ({ page, name, id = 0 }: { page: Rare; name: string; id?: number }) => <Fetched name={name} of={later => { const Shown = later[page]; return <Shown id={id} />; }} />;
 
 const folded = "gleaner-side";  // whether the sidebar is collapsed
 const started = signal(false);
@@ -65,6 +60,14 @@ async function start(): Promise<void> {
   started.value = true;
 }
 
+function Languages() {
+  return (
+    <select class="small" aria-label={t.language} value={language} onChange={event => choose(event.currentTarget.value as Language)}>
+      {Object.entries(languages).map(([name, words]) => <option key={name} value={name} lang={name}>{words}</option>)}
+    </select>
+  );
+}
+
 function LogIn() {
   const [token, setToken] = useState("");
   const submit = async (event: Event) => {
@@ -78,16 +81,18 @@ function LogIn() {
     <main class="login">
       <h1>Gleaner</h1>
       {wrong.value && <p role="alert" class="bad">{wrong.value}</p>}
-      <p>On the computer that administers this project, <code>gleaner-admin console</code> logs you in.</p>
+      <p>{rich(t.logInHow)}</p>
       <form onSubmit={submit}>
-        <label for="token">Or with an admin token</label>
+        <label for="token">{t.logInToken}</label>
         <input id="token" type="password" autocomplete="off" value={token} onInput={e => setToken(e.currentTarget.value)} required />
-        <button>Log in</button>
+        <button>{t.logIn}</button>
       </form>
+      <Languages />
     </main>
   );
 }
 
+const named = (who: Session) => <><strong>{who.name}</strong> ({t.roles[who.role]})</>;
 function Offer({ link, whose }: { link: string; whose: Session }) {
   const stay = useRef<HTMLButtonElement>(null);
   useEffect(() => stay.current?.focus(), []);
@@ -98,24 +103,24 @@ function Offer({ link, whose }: { link: string; whose: Session }) {
   };
   return (
     <main class="login">
-      <h1>Log in as {whose.name} instead?</h1>
-      <p>You are logged in as <strong>{now.name}</strong> ({now.role}). A link that was just opened logs you in as <strong>{whose.name}</strong> ({whose.role}).</p>
-      <p>Stay, unless you asked for this link yourself: another web page can open one.</p>
-      <button ref={stay} onClick={() => (offered.value = null)}>Stay {now.name}</button>
-      <button class="plain" onClick={logInInstead}>Log in as {whose.name}</button>
+      <h1>{t.logInInstead(whose.name)}</h1>
+      <p>{rich(t.logInNow, { now: named(now), other: named(whose) })}</p>
+      <p>{t.logInWarning}</p>
+      <button ref={stay} onClick={() => (offered.value = null)}>{t.stay(now.name)}</button>
+      <button class="plain" onClick={logInInstead}>{t.logInAs(whose.name)}</button>
       <Said />
     </main>
   );
 }
 
 const everybody = () => true;
-const pages: [string, string, string, () => boolean][] = [  // address, name, outline of its sign, who may see it
-  ["#/", "Overview", "M2 9a6 6 0 0 1 12 0M8 9l3-3M2 12h12", everybody], ["#/problems", "Problems", "M2 3h12M2 8h12M2 13h8", everybody],
-  ["#/hosts", "Hosts", "M2 3h12v8H2zM6 14h4M8 11v3", everybody], ["#/applications", "Applications", "M8 2l6 3v6l-6 3-6-3V5zM2 5l6 3 6-3M8 8v6", everybody],
-  ["#/access", "Access", "M10 6a3 3 0 1 1-3-3 3 3 0 0 1 3 3M9 8l5 5M12 11l1.5-1.5", () => may("operator")],
-  ["#/relays", "Relays", "M8 2v4M8 6L3 11M8 6l5 5M2 11h3v3H2zM11 11h3v3h-3z", everybody], ["#/audit", "Audit", "M4 2h8v12H4zM6 5h4M6 8h4M6 11h2", everybody],
-  ["#/settings", "Settings", "M2 4h7M12 4h2M2 8h2M7 8h7M2 12h6M11 12h3M9 2v4M5 6v4M9 10v4", () => may("operator")],
-  ["#/wall", "Wall", "M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4", everybody],
+const pages = (): [string, string, string, () => boolean][] => [  // address, name, outline of its sign, who may see it
+  ["#/", t.overview, "M2 9a6 6 0 0 1 12 0M8 9l3-3M2 12h12", everybody], ["#/problems", t.problems, "M2 3h12M2 8h12M2 13h8", everybody],
+  ["#/hosts", t.hosts, "M2 3h12v8H2zM6 14h4M8 11v3", everybody], ["#/applications", t.applications, "M8 2l6 3v6l-6 3-6-3V5zM2 5l6 3 6-3M8 8v6", everybody],
+  ["#/access", t.access, "M10 6a3 3 0 1 1-3-3 3 3 0 0 1 3 3M9 8l5 5M12 11l1.5-1.5", () => may("operator")],
+  ["#/relays", t.relays, "M8 2v4M8 6L3 11M8 6l5 5M2 11h3v3H2zM11 11h3v3h-3z", everybody], ["#/audit", t.audit, "M4 2h8v12H4zM6 5h4M6 8h4M6 11h2", everybody],
+  ["#/settings", t.settings, "M2 4h7M12 4h2M2 8h2M7 8h7M2 12h6M11 12h3M9 2v4M5 6v4M9 10v4", () => may("operator")],
+  ["#/wall", t.wall, "M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4", everybody],
 ];
 
 function Page() {
@@ -123,15 +128,15 @@ function Page() {
   const id = Number(which);
   if (kind === "problems" && id > 0) return <ProblemPage id={id} />;
   if (kind === "problems") return <Problems />;
-  if (kind === "hosts" && id > 0) return <HostPage id={id} />;
+  if (kind === "hosts" && id > 0) return <Rare page="HostPage" name={`${t.host} ${id}`} id={id} />;
   if (kind === "hosts") return <Hosts />;
-  if (kind === "add" && may("operator")) return <Fetched page="Add" />;
-  if (kind === "applications") return <Fetched page="Applications" />;
-  if (kind === "access" && may("operator")) return <Fetched page="Access" />;
-  if (kind === "relays") return <Fetched page="Relays" />;
-  if (kind === "audit") return <Fetched page="Audit" />;
-  if (kind === "settings" && may("operator")) return <Fetched page="Settings" />;
-  if (kind === "wall") return <Fetched page="Wall" />;
+  if (kind === "add" && may("operator")) return <Rare page="Add" name={t.add} />;
+  if (kind === "applications") return <Rare page="Applications" name={t.applications} />;
+  if (kind === "access" && may("operator")) return <Rare page="Access" name={t.access} />;
+  if (kind === "relays") return <Rare page="Relays" name={t.relays} />;
+  if (kind === "audit") return <Rare page="Audit" name={t.audit} />;
+  if (kind === "settings" && may("operator")) return <Rare page="Settings" name={t.settings} />;
+  if (kind === "wall") return <Rare page="Wall" name={t.wall} />;
   return <Overview />;
 }
 
@@ -141,10 +146,10 @@ function Guarded() {
   if (!error) return <Page />;
   return (
     <>
-      <Heading>This page failed</Heading>
+      <Heading>{t.pageFailed}</Heading>
       <p role="alert" class="bad">{(error as Error).message}</p>
-      <p>Try again, or reload the console. If it fails again, report it with the address of this page.</p>
-      <div class="buttons"><button onClick={again}>Try again</button></div>
+      <p>{t.pageFailedAdvice}</p>
+      <div class="buttons"><button onClick={again}>{t.tryAgain}</button></div>
     </>
   );
 }
@@ -156,7 +161,7 @@ function Console({ who }: { who: NonNullable<typeof session.value> }) {
   const fold = (now: boolean) => { setNarrow(now); localStorage.setItem(folded, now ? "yes" : "no"); };
   useEffect(() => { follow(); return stop; }, [who.name]);
   useEffect(() => {
-    const name = pages.find(([page]) => page !== "#/" && path().startsWith(page))?.[1] ?? (path() === "#/add" ? "Add a problem" : "Overview");
+    const name = pages().find(([page]) => page !== "#/" && path().startsWith(page))?.[1] ?? (path() === "#/add" ? t.add : t.overview);
     document.title = `${name} – ${who.project}`;
     setOpen(false);
     scrollTo(0, 0);
@@ -172,23 +177,24 @@ function Console({ who }: { who: NonNullable<typeof session.value> }) {
   const wall = path() === "#/wall";
   return (
     <div class={["frame", narrow ? "narrow" : "", wall ? "bare" : "", open ? "open" : ""].join(" ").trim()}>
-      <a class="skip" href="#content" onClick={e => { e.preventDefault(); main.current?.focus(); }}>Skip to the content</a>
+      <a class="skip" href="#content" onClick={e => { e.preventDefault(); main.current?.focus(); }}>{t.skip}</a>
       <header>
         <div class="top">
-          <button class="plain menu" aria-expanded={open} aria-controls="side" aria-label="Menu" onClick={() => setOpen(!open)}>☰</button>
+          <button class="plain menu" aria-expanded={open} aria-controls="side" aria-label={t.menu} onClick={() => setOpen(!open)}>☰</button>
           <span class="project" title={who.project}>{who.project}</span>
-          <span class={connected.value ? "dot on" : "dot"} title={connected.value ? "live" : "connecting"} aria-hidden="true" />
+          <span class={connected.value ? "dot on" : "dot"} title={connected.value ? t.live : t.connecting} aria-hidden="true" />
         </div>
         <div id="side" class="side">
           <Search onWanted={() => { if (narrow) fold(false); if (phone.value) setOpen(true); }} />
-          <nav aria-label="Pages">
-            {pages.filter(([, , , allowed]) => allowed()).map(([page, name, sign]) => (
+          <nav aria-label={t.pages}>
+            {pages().filter(([, , , allowed]) => allowed()).map(([page, name, sign]) => (
               <a key={page} href={page} title={narrow ? name : undefined} aria-current={chosen(page) ? "page" : undefined}><svg viewBox="0 0 16 16" aria-hidden="true"><path d={sign} /></svg><span>{name}</span></a>
             ))}
           </nav>
-          <div class="who"><span>{connected.value ? "live" : "connecting"}, {who.name} ({who.role})</span>
-            <button class="plain small" onClick={logOut}>Log out</button>
-            <button class="plain small fold" aria-pressed={narrow} onClick={() => fold(!narrow)}>{narrow ? "»" : "« Collapse"}</button>
+          <div class="who"><span>{connected.value ? t.live : t.connecting}, {who.name} ({t.roles[who.role]})</span>
+            <button class="plain small" onClick={logOut}>{t.logOut}</button>
+            <Languages />
+            <button class="plain small fold" aria-pressed={narrow} onClick={() => fold(!narrow)}>{narrow ? "»" : t.collapse}</button>
           </div>
         </div>
       </header>
@@ -200,5 +206,5 @@ function Console({ who }: { who: NonNullable<typeof session.value> }) {
 
 const App = () => (!started.value ? null : !session.value ? <LogIn /> : offered.value ? <Offer {...offered.value} /> : <Console who={session.value} />);
 
-render(<App />, document.getElementById("app")!);
-void start();
+const show = () => { render(<App />, document.getElementById("app")!); void start(); };
+translate().then(show, show);  // a language that cannot be fetched leaves English

@@ -3,6 +3,7 @@ import { signal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type uPlot from "uplot";
 import { say } from "./parts";
+import { locale, shared, t } from "./strings";
 import { duration, percent } from "./words";
 
 const library = signal<typeof uPlot | null>(null);
@@ -12,13 +13,13 @@ function fetchLibrary(): void {
   fetching = true;
   import("uplot").then(found => (library.value = found.default), () => {
     fetching = false;
-    say("The curves could not be fetched.", true);
+    say(t.curvesNotFetched, true);
   });
 }
 
 // Seconds since 1970, as everything else tells the time of day; with the day where more than one is shown.
-const clock = (at: number, seconds: boolean): string => new Date(at * 1000).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit", ...(seconds ? { second: "2-digit" } : {}) });
-const day = (at: number): string => new Date(at * 1000).toLocaleDateString("en-GB", { day: "numeric", month: "short" });
+const clock = (at: number, seconds: boolean): string => new Date(at * 1000).toLocaleTimeString(locale, { hour: "2-digit", minute: "2-digit", ...(seconds ? { second: "2-digit" } : {}) });
+const day = (at: number): string => new Date(at * 1000).toLocaleDateString(locale, { day: "numeric", month: "short" });
 const ticks = (marks: number[]): string[] => marks.length > 1 && marks[1] - marks[0] >= 86400 ? marks.map(day)
   : marks.map((at, i) => (i > 0 && day(at) !== day(marks[i - 1]) ? day(at) : clock(at, marks.some(mark => mark % 60 !== 0))));
 
@@ -44,11 +45,11 @@ export function Chart({ title, at, lines, top, band, share, now, height = 130, c
   const data = [at.map(t => t / 1e6), ...lines.map(line => line.values)] as uPlot.AlignedData;
   const text = (i: number): string => {
     const of = (line: Line) => (line.values[i] == null ? "–" : line.text(line.values[i]!));
-    if (band) return lines[0].values[i] == null ? "–" : `${of(lines[0])} (${of(lines[1])} to ${of(lines[2])})`;
+    if (band) return lines[0].values[i] == null ? "–" : `${of(lines[0])} (${shared.range(of(lines[1]), of(lines[2]))})`;
     return lines.map(of).join(", ");
   };
   const words = (i: number) => lines.map(line => `${line.label} ${line.values[i] == null ? "–" : line.text(line.values[i]!)}`).join(", ");
-  const last = now ?? (at.length ? text(at.length - 1) : "not known yet");
+  const last = now ?? (at.length ? text(at.length - 1) : shared.unknown);
   const say_at = useRef((_i: number | null | undefined) => {});
   say_at.current = i => { if (told.current) told.current.textContent = i == null ? last : `${clock(at[i] / 1e6, true)}  ${text(i)}`; };
   useEffect(() => {
@@ -87,7 +88,7 @@ export function Chart({ title, at, lines, top, band, share, now, height = 130, c
   return (
     <figure>
       <figcaption>{lines.length > 1 && !band ? lines.map((line, i) => <span key={line.label}><i class={`line ${line.colour.slice(2)}${i > 0 ? " dashed" : ""}`} />{line.label}</span>) : <span>{title}</span>}<output ref={told}>{last}</output></figcaption>
-      <div ref={place} role="img" aria-label={`${title}: now ${now ?? (at.length ? words(at.length - 1) : last)}`} class={`chart h${height}`} />
+      <div ref={place} role="img" aria-label={t.chartNow(title, now ?? (at.length ? words(at.length - 1) : last))} class={`chart h${height}`} />
     </figure>
   );
 }

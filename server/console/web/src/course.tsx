@@ -4,9 +4,10 @@ import type { Problem, ProblemSample } from "./api";
 import { Chart, type Line } from "./chart";
 import type { DecisionInfo } from "./messages";
 import { Card, Choice, Missing } from "./parts";
+import { t } from "./strings";
 import { count, done, duration, left, over, percent } from "./words";
 
-const spans: [number, string][] = [[0, "all"], [3600, "1 h"], [900, "15 min"], [300, "5 min"]];
+const spans = (): [number, string][] => [[0, t.wholeRange], [3600, "1 h"], [900, "15 min"], [300, "5 min"]];
 const handedOut = ["fresh", "recover", "split", "copy", "check"];
 
 // The past, and this moment as the rest of the page tells it.
@@ -19,7 +20,7 @@ function withNow(p: Problem, past: ProblemSample[]): ProblemSample[] {
 export function Course({ p, history: before, wrong, decisions }: { p: Problem; history?: ProblemSample[]; wrong: string; decisions: DecisionInfo[] }) {
   const [chosen, setChosen] = useState(0);
   const [drawn, setDrawn] = useState<[number, number] | null>(null);
-  if (!before) return <Card title="Progress"><Missing wrong={wrong} /></Card>;
+  if (!before) return <Card title={t.progress}><Missing wrong={wrong} /></Card>;
   const history = withNow(p, before);
   const end = Math.max(0, ...history.map(s => s.at));
   const [from, to] = drawn ?? [chosen ? end - chosen * 1e6 : Math.min(end, ...history.map(s => s.at)), end];
@@ -32,15 +33,15 @@ export function Course({ p, history: before, wrong, decisions }: { p: Problem; h
   const share = { from, to, group: `problem-${p.id}`, zoom: (a: number, b: number) => setDrawn([a, b]) };
   const guessed = guesses.some(told), sized = units.length > 1;
   return (
-    <Card title="Progress" actions={<Choice label="Time range" of={spans} now={drawn ? null : chosen} onChoose={span => { setDrawn(null); setChosen(span); }} />}>
-      {past.length < 2 ? <p class="calm">{over(p.state) ? "No curves are kept of a problem that ended before the server started." : "The chart starts after a few seconds."}</p> : (
+    <Card title={t.progress} actions={<Choice label={t.timeRange} of={spans()} now={drawn ? null : chosen} onChoose={span => { setDrawn(null); setChosen(span); }} />}>
+      {past.length < 2 ? <p class="calm">{over(p.state) ? t.noCurves : t.curvesSoon}</p> : (
         <>
-          <Chart title={p.stage_name || p.stage > 0 ? `done, of stage ${p.stage + 1}` : "done"} at={past.map(s => s.at)} top={1} share={share} clockless={guessed || sized} now={p.stage_name || p.stage > 0 || drawn ? undefined : percent(done(p))}
-            lines={[{ label: "done", colour: "--good", area: true, values: past.map(s => s.done), text: percent }]} />
-          {guessed && <Chart title="time left (67 % interval)" band at={guesses.map(s => s.at)} share={share} clockless={sized} now={drawn ? undefined : p.waits ? "not started" : left(p)}
-            lines={[line("left", s => s.eta_seconds), line("at least", s => s.eta_low_seconds!), line("at most", s => s.eta_high_seconds!)]} />}
-          {sized && <Chart title="items per unit, when assigned" at={units.map(each => each.at)} share={share} height={110} lines={[
-            { label: "items", colour: "--accent", values: units.map(each => each.range.end - each.range.begin), text: count }]} />}
+          <Chart title={p.stage_name || p.stage > 0 ? t.doneOfStage(p.stage + 1) : t.doneName} at={past.map(s => s.at)} top={1} share={share} clockless={guessed || sized} now={p.stage_name || p.stage > 0 || drawn ? undefined : percent(done(p))}
+            lines={[{ label: t.doneName, colour: "--good", area: true, values: past.map(s => s.done), text: percent }]} />
+          {guessed && <Chart title={t.timeLeftInterval} band at={guesses.map(s => s.at)} share={share} clockless={sized} now={drawn ? undefined : p.waits ? t.notStarted : left(p)}
+            lines={[line(t.left, s => s.eta_seconds), line(t.atLeast, s => s.eta_low_seconds!), line(t.atMost, s => s.eta_high_seconds!)]} />}
+          {sized && <Chart title={t.unitSizes} at={units.map(each => each.at)} share={share} height={110} lines={[
+            { label: t.itemsLine, colour: "--accent", values: units.map(each => each.range.end - each.range.begin), text: count }]} />}
         </>
       )}
     </Card>

@@ -2,6 +2,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import type { ItemMap } from "./api";
 import { accepted, hosts, others, quarantined } from "./palette";
+import { t } from "./strings";
 import { count, plural } from "./words";
 
 // The hosts with the most cells have a colour each, and keep it while they have any; the rest share one.
@@ -74,18 +75,17 @@ export function ItemMapView({ map, names, tall = 220 }: { map: ItemMap; names: M
   const mean = (list: number[]) => list.reduce((sum, each) => sum + each, 0) / Math.max(1, list.length);
   const holders = new Set(map.holders.filter(host => host > 0)).size;
   const shown = [...colours.current].sort((a, b) => a[1] - b[1]);
-  const words = `${count(map.items)} items: about ${Math.round(mean(map.accepted))} % accepted, ${Math.round(mean(map.held))} % being computed, ` +
-    `${Math.round(mean(map.set_aside))} % quarantined`;
+  const words = t.mapLabel(count(map.items), Math.round(mean(map.accepted)), Math.round(mean(map.held)), Math.round(mean(map.set_aside)));
   return (
     <div>
       <canvas ref={canvas} class="map" role="img" aria-label={words} data-cells={map.accepted.length} />
       <ul class="legend">
-        <li><Key colour={accepted} />accepted</li>
-        {shown.map(([host, colour]) => <li key={host}><Key colour={hosts[colour]} />{names.get(host) ?? `host ${host}`}</li>)}
-        {holders > shown.length && <li><Key colour={others} />{plural(holders - shown.length, "more host")}</li>}
-        {map.set_aside.some(each => each > 0) && <li><Key colour={quarantined} crossed />quarantined</li>}
-        <li><span class="key free" />free</li>
-        <li class="calm">{map.items_per_cell === 1 ? "a cell is one item" : `a cell is ${plural(map.items_per_cell, "item")}`}</li>
+        <li><Key colour={accepted} />{t.accepted}</li>
+        {shown.map(([host, colour]) => <li key={host}><Key colour={hosts[colour]} />{names.get(host) ?? t.hostNumber(host)}</li>)}
+        {holders > shown.length && <li><Key colour={others} />{plural(holders - shown.length, t.moreHosts)}</li>}
+        {map.set_aside.some(each => each > 0) && <li><Key colour={quarantined} crossed />{t.quarantined}</li>}
+        <li><span class="key free" />{t.free}</li>
+        <li class="calm">{plural(map.items_per_cell, t.cellIs)}</li>
       </ul>
     </div>
   );

@@ -2,5 +2,9 @@
 export { Access } from "./access";
 export { Add } from "./add";
 export { Applications, Audit, Settings } from "./more";
+export { HostPage } from "./hostpage";
 export { Relays } from "./relaypage";
+export { Preview } from "./preview";
+export { translateLater } from "./strings/later";
 export { Wall } from "./wall";
+export { zip } from "./zip";

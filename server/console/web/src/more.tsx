@@ -1,9 +1,11 @@
 import { ask, list, type Application } from "./api";
 import { live } from "./live";
 import type { AuditPage, SettingInfo } from "./messages";
-import { Card, Choice, Heading, Missing, Table, usePolled } from "./parts";
+import { Card, Choice, Heading, Missing, rich, Table, usePolled } from "./parts";
 import { query, show } from "./route";
-import { bytes, count, time } from "./words";
+import { t } from "./strings";
+import { t as l } from "./strings/later";
+import { bytes, count, plural, time } from "./words";
 
 const actsShown = 200;
 
@@ -17,22 +19,22 @@ export function Audit() {
   if (!log) return <Missing wrong={wrong} />;
   return (
     <>
-      <Heading>Audit log</Heading>
-      <Card title="Changes, the newest first" wide>
-        <Table label="Changes">
-          <thead><tr><th scope="col">When</th><th scope="col">Who</th><th scope="col">What</th><th scope="col">Target</th><th scope="col">New value</th></tr></thead>
+      <Heading>{l.auditLog}</Heading>
+      <Card title={l.changesNewest} wide>
+        <Table label={l.changes}>
+          <thead><tr><th scope="col">{l.when}</th><th scope="col">{l.who}</th><th scope="col">{l.what}</th><th scope="col">{l.target}</th><th scope="col">{l.newValue}</th></tr></thead>
           <tbody>
             {[...log.acts].reverse().map(act => (
-              <tr key={act.number}><td>{time(act.at)}</td><td>{act.actor} <span class="calm">{act.role}</span></td><td>{act.action}</td><td>{act.object}</td><td>{act.summary}</td></tr>
+              <tr key={act.number}><td>{time(act.at)}</td><td>{act.actor} <span class="calm">{t.roles[act.role] ?? act.role}</span></td><td>{act.action}</td><td>{act.object}</td><td>{act.summary}</td></tr>
             ))}
           </tbody>
         </Table>
-        <p class="calm">Run <code>gleaner-admin audit list</code> for the full log and <code>audit verify</code> to check its integrity.</p>
+        <p class="calm">{rich(l.auditHow)}</p>
       </Card>
       {log.refusals.length > 0 && (
-        <Card title="Refused attempts" wide>
+        <Card title={l.refused} wide>
           <ul class="errors">
-            {log.refusals.map((r, i) => <li key={i}><b>{r.actor}</b>, {r.action}: {r.kind} {count(r.times)} times, last {time(r.last_at)} from {r.last_network}</li>)}
+            {log.refusals.map((r, i) => <li key={i}><b>{r.actor}</b>, {l.refusedTimes(`${r.action}: ${r.kind}`, plural(r.times, t.times), time(r.last_at), r.last_network)}</li>)}
           </ul>
         </Card>
       )}
@@ -46,16 +48,16 @@ export function Applications() {
   if (!applications) return <Missing wrong={wrong} />;
   return (
     <>
-      <Heading>Applications and keys</Heading>
-      <Card title="Applications" wide>
-        {applications.length === 0 ? <p>No applications yet. Add one with <code>gleaner-admin app add</code>.</p> : (
-          <Table label="Applications">
-            <thead><tr><th scope="col">Application</th><th scope="col">Signed by</th><th scope="col">Platforms</th><th scope="col" class="n">Size</th><th scope="col">Added</th><th scope="col">SHA-256</th></tr></thead>
+      <Heading>{l.applicationsAndKeys}</Heading>
+      <Card title={t.applications} wide>
+        {applications.length === 0 ? <p>{rich(l.noApplications)}</p> : (
+          <Table label={t.applications}>
+            <thead><tr><th scope="col">{t.application}</th><th scope="col">{l.signedBy}</th><th scope="col">{l.platforms}</th><th scope="col" class="n">{l.size}</th><th scope="col">{t.added}</th><th scope="col">SHA-256</th></tr></thead>
             <tbody>
               {applications.map(a => (
                 <tr key={a.archive}>
                   <th scope="row">{a.title || a.name}<br /><span class="calm">{a.name}@{a.application_version}</span></th>
-                  <td>{a.signer}{a.signer_expires ? <><br /><span class="calm">until {time(a.signer_expires)}</span></> : null}</td><td>{a.platforms.join(", ")}</td><td class="n">{bytes(a.archive_bytes)}</td><td>{time(a.added_at)}</td><td><code>{a.archive.slice(0, 16)}…</code></td>
+                  <td>{a.signer}{a.signer_expires ? <><br /><span class="calm">{l.until(time(a.signer_expires))}</span></> : null}</td><td>{a.platforms.join(", ")}</td><td class="n">{bytes(a.archive_bytes)}</td><td>{time(a.added_at)}</td><td><code>{a.archive.slice(0, 16)}…</code></td>
                 </tr>
               ))}
             </tbody>
@@ -63,10 +65,10 @@ export function Applications() {
         )}
       </Card>
       {status && (
-        <Card title="Keys" wide>
+        <Card title={l.keys} wide>
           <dl class="facts">
-            <dt>root key</dt><dd><code>{status.project}</code></dd>
-            <dt>work key</dt><dd>certified by the root key until {time(status.work_certificate_expires)}</dd>
+            <dt>{l.rootKey}</dt><dd><code>{status.project}</code></dd>
+            <dt>{l.workKey}</dt><dd>{l.certifiedUntil(time(status.work_certificate_expires))}</dd>
           </dl>
         </Card>
       )}
@@ -74,16 +76,12 @@ export function Applications() {
   );
 }
 
-const groups: Record<string, string> = {
-  project: "Project", server: "Server and its public address", limits: "Limits for hosts and networks", hosts: "Hosts", work: "Work and its sizes", managers: "Managers of applications",
-  store: "Stored rows and results", blobs: "Object store", link: "Front ends", log: "Log", notices: "Notices",
-};
 const groupOf = (setting: SettingInfo): string => setting.name.slice(0, Math.max(0, setting.name.indexOf("."))) || "project";
 // The unit stands in the name: keep_ended_days, disk_reserve_megabytes.
-const units: [RegExp, string][] = [[/_megabytes_per_second$/, "MiB/s"], [/_megabytes$/, "MiB"], [/_seconds$/, "s"], [/_hours$/, "h"], [/_days$/, "days"], [/_requests_per_second$/, "requests/s"], [/_per_hour$/, "per hour"]];
+const units = (): [RegExp, string][] => [[/_megabytes_per_second$/, "MiB/s"], [/_megabytes$/, "MiB"], [/_seconds$/, "s"], [/_hours$/, "h"], [/_days$/, l.daysUnit], [/_requests_per_second$/, l.requestsPerSecond], [/_per_hour$/, l.perHour]];
 function shown(setting: SettingInfo, value: string): string {
-  const text = value === '""' || value === "" ? "none" : value === "true" ? "yes" : value === "false" ? "no" : value.replace(/^"(.*)"$/, "$1");
-  const unit = /^[\d.]+$/.test(value) ? units.find(([ends]) => ends.test(setting.name))?.[1] : undefined;
+  const text = value === '""' || value === "" ? t.none : value === "true" ? l.yes : value === "false" ? l.no : value.replace(/^"(.*)"$/, "$1");
+  const unit = /^[\d.]+$/.test(value) ? units().find(([ends]) => ends.test(setting.name))?.[1] : undefined;
   return unit ? `${/^\d+$/.test(value) ? count(Number(value)) : value} ${unit}` : text;
 }
 const changed = (s: SettingInfo): boolean => s.default_value !== "" && s.value !== s.default_value;
@@ -96,21 +94,21 @@ export function Settings() {
   const found = settings.filter(s => (!text || `${s.name} ${s.meaning}`.toLowerCase().includes(text)) && (!only || changed(s)));
   return (
     <>
-      <Heading>Settings</Heading>
+      <Heading>{t.settings}</Heading>
       <form class="filter" onSubmit={event => event.preventDefault()}>
-        <input type="search" aria-label="Name or meaning" placeholder="Name or meaning" value={query("text")} onInput={event => show({ text: event.currentTarget.value })} />
-        <Choice label="Which" of={[["", `all ${settings.length}`], ["yes", `changed ${settings.filter(changed).length}`]]} now={only ? "yes" : ""} onChoose={value => show({ changed: value })} />
-        <span class="calm">Read from server.toml. Edit that file and restart the server to change them.</span>
+        <input type="search" aria-label={l.nameOrMeaning} placeholder={l.nameOrMeaning} value={query("text")} onInput={event => show({ text: event.currentTarget.value })} />
+        <Choice label={l.which} of={[["", l.allOf(settings.length)], ["yes", l.changedOf(settings.filter(changed).length)]]} now={only ? "yes" : ""} onChoose={value => show({ changed: value })} />
+        <span class="calm">{l.settingsHow}</span>
       </form>
-      {found.length === 0 && <p class="calm">No setting matches.</p>}
+      {found.length === 0 && <p class="calm">{l.noSetting}</p>}
       <div class="settings">
         {[...new Set(found.map(groupOf))].map(group => (
-          <Card key={group} title={groups[group] ?? group}>
+          <Card key={group} title={l.groups[group] ?? group}>
             <dl class="settings-list">
               {found.filter(s => groupOf(s) === group).map(s => (
                 <div key={s.name} class={changed(s) && !own(s) ? "changed" : ""}>
                   <dt><code>{s.name}</code></dt>
-                  <dd><b>{shown(s, s.value)}</b>{changed(s) && !own(s) && <small>default {shown(s, s.default_value)}</small>}</dd>{s.meaning && <dd class="meaning">{s.meaning}</dd>}
+                  <dd><b>{shown(s, s.value)}</b>{changed(s) && !own(s) && <small>{l.defaultIs(shown(s, s.default_value))}</small>}</dd>{s.meaning && <dd class="meaning">{s.meaning}</dd>}
                 </div>
               ))}
             </dl>

@@ -1,5 +1,7 @@
 // The fields of a problem's parameters: from what its application declares, else names and values as they come.
 import type { Parameter } from "./api";
+import { shared } from "./strings";
+import { t as l } from "./strings/later";
 
 export interface Row { name: string; value: string }
 
@@ -26,12 +28,12 @@ export function parametersText(declared: Parameter[], rows: Row[]): string {
 
 const shown = (json: string): string => {
   const value: unknown = JSON.parse(json);
-  return value === "" ? "nothing" : value === true ? "yes" : value === false ? "no" : typeof value === "string" ? value : json;
+  return value === "" ? l.nothing : value === true ? l.yes : value === false ? l.no : typeof value === "string" ? value : json;
 };
 
 function bounds(p: Parameter): string {
-  if (p.low !== undefined && p.high !== undefined) return `${p.low} to ${p.high}`;
-  return p.low !== undefined ? `at least ${p.low}` : p.high !== undefined ? `at most ${p.high}` : "";
+  if (p.low !== undefined && p.high !== undefined) return shared.range(`${p.low}`, `${p.high}`);
+  return p.low !== undefined ? l.from(p.low) : p.high !== undefined ? l.upTo(p.high) : "";
 }
 
 function Field({ of: p, value, wrong, onChange }: { of: Parameter; value: string; wrong: boolean; onChange: (value: string) => void }) {
@@ -44,17 +46,17 @@ function Field({ of: p, value, wrong, onChange }: { of: Parameter; value: string
   const choices = p.type === "boolean" ? ["true", "false"] : p.type === "choice" ? p.choices ?? [] : undefined;
   return (
     <>
-      <label for={id}>{p.name.replace(/_/g, " ")}{p.required ? " (required)" : ""}</label>
+      <label for={id}>{p.required ? l.required(p.name.replace(/_/g, " ")) : p.name.replace(/_/g, " ")}</label>
       <div>
         {choices ? (
           <select {...common}>
-            <option value="">{p.required ? "choose" : left ? `${left} (default)` : "(default)"}</option>
-            {choices.map(c => <option key={c} value={c}>{p.type === "boolean" ? (c === "true" ? "yes" : "no") : c}</option>)}
+            <option value="">{p.required ? l.choose : left ? l.byDefault(left) : l.itsDefault}</option>
+            {choices.map(c => <option key={c} value={c}>{p.type === "boolean" ? (c === "true" ? l.yes : l.no) : c}</option>)}
           </select>
         ) : (
           <input {...common} placeholder={left} maxLength={p.length || undefined} autocomplete="off"
             inputMode={p.type === "integer" ? "numeric" : p.type === "number" ? "decimal" : undefined}
-            pattern={p.type === "integer" ? "\\s*-?[0-9]+\\s*" : undefined} title={p.type === "integer" ? "a whole number" : undefined} />
+            pattern={p.type === "integer" ? "\\s*-?[0-9]+\\s*" : undefined} title={p.type === "integer" ? l.wholeNumber : undefined} />
         )}
         <small id={`${id}-hint`}>{[p.meaning, bounds(p)].filter(Boolean).join("; ")}</small>
       </div>
@@ -75,7 +77,7 @@ export function DeclaredFields({ declared, rows, complaint, onChange }: { declar
   return (
     <>
       <div class="fields">{declared.slice(0, few).map(field)}</div>
-      {rest.length > 0 && <details open={rest.some(p => complaint.includes(`${p.name}: `))}><summary>More parameters</summary><div class="fields">{rest.map(field)}</div></details>}
+      {rest.length > 0 && <details open={rest.some(p => complaint.includes(`${p.name}: `))}><summary>{l.moreParameters}</summary><div class="fields">{rest.map(field)}</div></details>}
     </>
   );
 }
@@ -84,15 +86,15 @@ export function FreeFields({ rows, onChange }: { rows: Row[]; onChange: (rows: R
   const change = (i: number, part: Partial<Row>) => onChange(rows.map((r, j) => (j === i ? { ...r, ...part } : r)));
   return (
     <>
-      <p class="calm">This application does not declare its parameters; see its documentation. Omitted parameters take their defaults.</p>
+      <p class="calm">{l.undeclared}</p>
       {rows.map((row, i) => (
         <div class="pair" key={i}>
-          <input aria-label={`name of parameter ${i + 1}`} placeholder="name" value={row.name} onInput={e => change(i, { name: e.currentTarget.value })} />
-          <input aria-label={`value of parameter ${i + 1}`} placeholder="value" value={row.value} onInput={e => change(i, { value: e.currentTarget.value })} />
-          <button type="button" class="plain" aria-label={`remove parameter ${i + 1}`} onClick={() => onChange(rows.filter((_, j) => j !== i))}>Remove</button>
+          <input aria-label={l.parameterName(i + 1)} placeholder={l.nameHint} value={row.name} onInput={e => change(i, { name: e.currentTarget.value })} />
+          <input aria-label={l.parameterValue(i + 1)} placeholder={l.valueHint} value={row.value} onInput={e => change(i, { value: e.currentTarget.value })} />
+          <button type="button" class="plain" aria-label={l.removeParameter(i + 1)} onClick={() => onChange(rows.filter((_, j) => j !== i))}>{l.remove}</button>
         </div>
       ))}
-      <button type="button" class="plain" id="more-parameters" onClick={() => onChange([...rows, { name: "", value: "" }])}>Add a parameter</button>
+      <button type="button" class="plain" id="more-parameters" onClick={() => onChange([...rows, { name: "", value: "" }])}>{l.addParameter}</button>
     </>
   );
 }

@@ -2,6 +2,7 @@
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { shared } from "./strings";
 import { percent } from "./words";
 
 // Is there as little room as on a phone?
@@ -63,7 +64,11 @@ export function Heading({ children }: { children: ComponentChildren }) {
 }
 
 // In place of what is not here yet, or could not be fetched.
-export const Missing = ({ wrong }: { wrong: string }) => (wrong ? <p role="alert" class="bad">{wrong}</p> : <p aria-busy="true">Loading …</p>);
+export const Missing = ({ wrong }: { wrong: string }) => (wrong ? <p role="alert" class="bad">{wrong}</p> : <p aria-busy="true">{shared.loading}</p>);
+
+// A text with elements in place of {name}; what stands in backticks is code.
+export const rich = (text: string, parts: Record<string, ComponentChildren> = {}): ComponentChildren => text.split(/(\{\w+\}|`[^`]+`)/).map(each =>
+  each.startsWith("{") ? parts[each.slice(1, -1)] : each.startsWith("`") ? <code>{rich(each.slice(1, -1), parts)}</code> : each);
 
 // A table that may be wider than the screen. On a phone each row is a list, whose entries have the columns' names.
 export function Table({ label, children }: { label: string; children: ComponentChildren }) {
@@ -72,13 +77,13 @@ export function Table({ label, children }: { label: string; children: ComponentC
     const names = [...place.current!.querySelectorAll("thead th, thead td")].map(each => each.textContent ?? "");
     for (const row of place.current!.querySelectorAll("tbody tr")) [...row.children].forEach((cell, i) => ((cell as HTMLElement).dataset.name = names[i] ?? ""));
   });
-  return <div class="scroll" tabIndex={0} role="group" aria-label={`${label}, a table that scrolls sideways`}><table ref={place}>{children}</table></div>;
+  return <div class="scroll" tabIndex={0} role="group" aria-label={shared.scrolls(label)}><table ref={place}>{children}</table></div>;
 }
 
 // What was done, or went wrong.
 export const Said = () => (
   <div role="status" class="said" id="said">
-    {said.value && <p class={said.value.bad ? "bad" : ""}>{said.value.text}<button class="plain" aria-label="close" onClick={() => (said.value = null)}>×</button></p>}
+    {said.value && <p class={said.value.bad ? "bad" : ""}>{said.value.text}<button class="plain" aria-label={shared.close} onClick={() => (said.value = null)}>×</button></p>}
   </div>
 );
 
@@ -88,7 +93,7 @@ const signs: Record<string, string> = {
   stopped: "M6 1v6M6 9v1.6", failed: "M3 3l6 6M9 3l-6 6", revoked: "M3 3l6 6M9 3l-6 6", cancelled: "M2 6h8", withdrawn: "M2 6h8", left: "M2 6h8", expired: "M2 6h8",
 };
 export const State = ({ of }: { of: string }) => (
-  <span class={`state ${of.replace(" ", "-")}`}><svg viewBox="0 0 12 12" aria-hidden="true"><path d={signs[of] ?? "M6 2v4l3 2"} /></svg>{of}</span>
+  <span class={`state ${of.replace(" ", "-")}`}><svg viewBox="0 0 12 12" aria-hidden="true"><path d={signs[of] ?? "M6 2v4l3 2"} /></svg>{shared.states[of] ?? of}</span>
 );
 
 export const Bar = ({ part, label }: { part: number; label: string }) => (
@@ -134,14 +139,14 @@ export function FormDialog({ title, children, yes, onDone, onClose }: { title: s
       <form onSubmit={submit} class="fields">
         <h2 id="form-title">{title}</h2>
         {children}
-        <div class="buttons end"><button type="button" class="plain" onClick={() => dialog.current?.close()}>Back</button><button disabled={busy}>{yes}</button></div>
+        <div class="buttons end"><button type="button" class="plain" onClick={() => dialog.current?.close()}>{shared.back}</button><button disabled={busy}>{yes}</button></div>
       </form>
     </dialog>
   );
 }
 
 // A question before what cannot be undone: Enter keeps it; `eager`: it can, and Enter does it. The verb is always at the right.
-export function Ask({ title, children, yes, no = "Keep it", eager, onAnswer }: { title: string; children: ComponentChildren; yes: string; no?: string; eager?: boolean; onAnswer: (sure: boolean) => void }) {
+export function Ask({ title, children, yes, no = shared.keep, eager, onAnswer }: { title: string; children: ComponentChildren; yes: string; no?: string; eager?: boolean; onAnswer: (sure: boolean) => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
   return (

@@ -8,13 +8,14 @@ import { Errors } from "./overview";
 import { Bar, Card, Crumbs, Figure, Heading, Missing, State, Strip, Table, usePolled } from "./parts";
 import { useLivePicture, type LivePicture } from "./picture";
 import { Scheduling } from "./scheduling";
+import { t } from "./strings";
 import { Controls, Trouble, Versions } from "./stopped";
 import { ago, count, done, figure, left, over, percent, plural, time } from "./words";
 
 export function ProblemPage({ id }: { id: number }) {
   const path = `/v1/admin/problems/${id}`;
   const [p, wrong, again] = usePolled<Problem>(() => ask(path), 1, [id]);
-  if (!p) return <><Heading>Problem {id}</Heading><Missing wrong={wrong} /></>;
+  if (!p) return <><Heading>{`${t.problem} ${id}`}</Heading><Missing wrong={wrong} /></>;
   return <Whole p={p} path={path} again={again} />;
 }
 
@@ -28,32 +29,32 @@ function Whole({ p, path, again }: { p: Problem; path: string; again: () => void
   const part = p.items > 0 ? p.accepted / p.items : 0;
   return (
     <>
-      <Crumbs to="#/problems" name="Problems" here={`problem ${p.id}`} />
+      <Crumbs to="#/problems" name={t.problems} here={t.problemNumber(p.id)} />
       <div class="pagehead"><Heading>{p.name} <State of={p.state} /></Heading><Controls p={p} again={again} /></div>
       <Trouble p={p} again={again} onPartial={picture.fetchPartial} />
-      {p.waits && <p class="calm">Waiting: {p.waits}</p>}
-      <progress class="whole" max={1} value={done(p)} aria-label="done" />
+      {p.waits && <p class="calm">{t.waitingFor(p.waits)}</p>}
+      <progress class="whole" max={1} value={done(p)} aria-label={t.doneName} />
       <Strip>
-        <Figure name={`done${p.stage_name ? `, in stage ${p.stage + 1}: ${p.stage_name}` : ""}`} value={percent(done(p))} note=" of the work" />
-        <Figure name="items accepted" value={count(p.accepted)} note={` of ${count(p.items)}`} />
-        <Figure name="time left" value={p.waits ? "not started" : left(p)} />
-        <Figure name="hosts at work" value={count(p.hosts)} />
-        <Figure name="wasted" value={percent(Math.max(0, p.wasted ?? 0))} />
+        <Figure name={p.stage_name ? t.doneInStage(p.stage + 1, p.stage_name) : t.doneName} value={percent(done(p))} note={t.ofTheWork} />
+        <Figure name={t.itemsAccepted} value={count(p.accepted)} note={t.ofAll(count(p.items))} />
+        <Figure name={t.timeLeftName} value={p.waits ? t.notStarted : left(p)} />
+        <Figure name={t.hostsAtWork} value={count(p.hosts)} />
+        <Figure name={t.wasted} value={percent(Math.max(0, p.wasted ?? 0))} />
       </Strip>
       <div class="columns">
         <div>
-          <Card title="Items">
-            {!map ? <Missing wrong={noMap} /> : map.items > 0 ? <ItemMapView map={map} names={names} tall={190} /> : <p class="calm">The stage is being planned.</p>}
-            {!ended && Math.abs(part - p.cost_accepted / Math.max(p.cost, 1e-9)) > 0.03 && <p class="calm">Items differ in cost: {percent(part)} of the items are {percent(p.cost_accepted / p.cost)} of this stage's work.</p>}
+          <Card title={t.items}>
+            {!map ? <Missing wrong={noMap} /> : map.items > 0 ? <ItemMapView map={map} names={names} tall={190} /> : <p class="calm">{t.beingPlanned}</p>}
+            {!ended && Math.abs(part - p.cost_accepted / Math.max(p.cost, 1e-9)) > 0.03 && <p class="calm">{t.costsDiffer(percent(part), percent(p.cost_accepted / p.cost))}</p>}
           </Card>
           <Course p={p} history={history} wrong={noHistory} decisions={decisions ?? []} />
-          <Card title="Hosts at work"><Shares p={p} /></Card>
+          <Card title={t.hostsAtWorkTitle}><Shares p={p} /></Card>
         </div>
         <div>
           <Results p={p} picture={picture} />
-          <Card title="Errors"><Errors problem={p.id} /><Aside p={p} /></Card>
+          <Card title={t.errors}><Errors problem={p.id} /><Aside p={p} /></Card>
           <Details p={p} again={again} />
-          <Card title="Decisions">{decisions ? <Decisions decisions={decisions.slice(0, 30)} names={names} /> : <Missing wrong={noDecisions} />}</Card>
+          <Card title={t.decisions}>{decisions ? <Decisions decisions={decisions.slice(0, 30)} names={names} /> : <Missing wrong={noDecisions} />}</Card>
         </div>
       </div>
     </>
@@ -62,12 +63,12 @@ function Whole({ p, path, again }: { p: Problem; path: string; again: () => void
 
 function Results({ p, picture }: { p: Problem; picture: LivePicture }) {
   const { made, wrong, busy, fetchPartial } = picture;
-  if (p.state === "finished") return <Card title="Result"><Files files={p.results} /></Card>;
+  if (p.state === "finished") return <Card title={t.result}><Files files={p.results} archive={p.name} /></Card>;
   return (
-    <Card title="Live picture" actions={may("operator") && p.accepted > 0 && p.state !== "stopped" && <button class="plain small" disabled={busy} onClick={fetchPartial}>Fetch partial result</button>}>
-      {made ? <><Files files={made.files} /><p class="calm">of {plural(made.items, "accepted item")}</p></>
+    <Card title={t.livePicture} actions={may("operator") && p.accepted > 0 && p.state !== "stopped" && <button class="plain small" disabled={busy} onClick={fetchPartial}>{t.fetchPartial}</button>}>
+      {made ? <><Files files={made.files} archive={p.name} /><p class="calm">{plural(made.items, t.ofAccepted)}</p></>
         : wrong ? <p class="calm">{wrong}</p>
-        : <p class="calm">{p.accepted === 0 ? "No item is accepted yet." : may("operator") ? "The application prepares a preview …" : "Operators see a preview here."}</p>}
+        : <p class="calm">{p.accepted === 0 ? t.noneAccepted : may("operator") ? t.preparing : t.operatorsSee}</p>}
     </Card>
   );
 }
@@ -77,15 +78,15 @@ function Details({ p, again }: { p: Problem; again: () => void }) {
   const [other, setOther] = useState(false);
   const mayChange = may("operator") && !over(p.state);
   return (
-    <Card title="Details" actions={mayChange && <button class="plain small" onClick={() => setChanging(true)}>Change scheduling</button>}>
+    <Card title={t.details} actions={mayChange && <button class="plain small" onClick={() => setChanging(true)}>{t.changeScheduling}</button>}>
       <dl class="facts">
-        <dt>application</dt><dd>{p.application}{mayChange && p.state !== "stopped" && !other && <button class="link" onClick={() => setOther(true)}>another version</button>}{other && p.state !== "stopped" && <Versions p={p} again={() => { setOther(false); again(); }} />}</dd>
-        <dt>strategy</dt><dd>{p.strategy}, stragglers: {p.straggler}</dd>
-        <dt>validation</dt><dd>{p.validation}</dd>
-        <dt>weight, priority</dt><dd>{figure(p.weight)}, {p.priority}</dd>
-        <dt>added</dt><dd>{time(p.created_at)}</dd>
-        {p.finished_at > 0 && <><dt>ended</dt><dd>{time(p.finished_at)}</dd></>}
-        <dt>units</dt><dd>{count(p.units)} handed out, {count(p.splits)} of them split</dd>
+        <dt>{t.facts.application}</dt><dd>{p.application}{mayChange && p.state !== "stopped" && !other && <button class="link" onClick={() => setOther(true)}>{t.anotherVersion}</button>}{other && p.state !== "stopped" && <Versions p={p} again={() => { setOther(false); again(); }} />}</dd>
+        <dt>{t.facts.strategy}</dt><dd>{t.strategyAndStragglers(p.strategy, p.straggler)}</dd>
+        <dt>{t.facts.validation}</dt><dd>{p.validation}</dd>
+        <dt>{t.facts.weight}</dt><dd>{figure(p.weight)}, {p.priority}</dd>
+        <dt>{t.facts.added}</dt><dd>{time(p.created_at)}</dd>
+        {p.finished_at > 0 && <><dt>{t.facts.ended}</dt><dd>{time(p.finished_at)}</dd></>}
+        <dt>{t.facts.units}</dt><dd>{t.unitsSplit(count(p.units), count(p.splits))}</dd>
       </dl>
       {changing && <Scheduling p={p} again={again} onClose={() => setChanging(false)} />}
     </Card>
@@ -99,24 +100,24 @@ function Shares({ p }: { p: Problem }) {
   const shares = [...p.shares].sort((a, b) => b.cost - a.cost).slice(0, all ? sharesMax : sharesShown);
   const total = Math.max(p.shares_total ?? 0, p.shares.length);
   const cost = p.shares.reduce((sum, each) => sum + each.cost, 0);
-  if (shares.length === 0) return <p class="calm">No host has requested work yet.</p>;
+  if (shares.length === 0) return <p class="calm">{t.noRequests}</p>;
   return (
     <>
-      <Table label="Hosts">
-        <thead><tr><th scope="col">Host</th><th scope="col" class="n">Items</th><th scope="col">Share</th><th scope="col" class="n">Core-hours</th><th scope="col" class="n">Last contact</th></tr></thead>
+      <Table label={t.hosts}>
+        <thead><tr><th scope="col">{t.host}</th><th scope="col" class="n">{t.items}</th><th scope="col">{t.share}</th><th scope="col" class="n">{t.coreHoursColumn}</th><th scope="col" class="n">{t.lastContact}</th></tr></thead>
         <tbody>
           {shares.map(s => (
             <tr key={s.host}>
-              <th scope="row"><a href={`#/hosts/${s.host}`}>{s.name || `host ${s.host}`}</a></th>
+              <th scope="row"><a href={`#/hosts/${s.host}`}>{s.name || t.hostNumber(s.host)}</a></th>
               <td class="n">{count(s.items)}</td>
-              <td><Bar part={cost > 0 ? s.cost / cost : 0} label={`share of ${s.name}`} /></td>
+              <td><Bar part={cost > 0 ? s.cost / cost : 0} label={t.shareOf(s.name)} /></td>
               <td class="n">{figure(s.busy_seconds / 3600)}</td>
               <td class="n">{ago(1e6 * s.last_contact_seconds)}</td>
             </tr>
           ))}
         </tbody>
       </Table>
-      {total > shares.length && (!all && p.shares.length > shares.length ? <button class="link" onClick={() => setAll(true)}>{plural(total - shares.length, "more host")}</button> : <p class="calm">and {plural(total - shares.length, "more host")}.</p>)}
+      {total > shares.length && (!all && p.shares.length > shares.length ? <button class="link" onClick={() => setAll(true)}>{plural(total - shares.length, t.moreHosts)}</button> : <p class="calm">{t.andMoreHosts(plural(total - shares.length, t.moreHosts))}</p>)}
     </>
   );
 }
@@ -126,9 +127,9 @@ function Aside({ p }: { p: Problem }) {
   if (aside.length === 0) return null;
   return (
     <>
-      <h3>Quarantined items</h3>
+      <h3>{t.quarantinedItems}</h3>
       <ul class="errors">
-        {aside.slice(0, 20).map(each => <li key={each.range.begin}>items {count(each.range.begin)} to {count(each.range.end - 1)}: <Prose text={each.message} /></li>)}
+        {aside.slice(0, 20).map(each => <li key={each.range.begin}>{t.itemsFromTo(count(each.range.begin), count(each.range.end - 1))}: <Prose text={each.message} /></li>)}
       </ul>
     </>
   );
@@ -140,12 +141,12 @@ function Prose({ text }: { text: string }) {
 }
 
 function Decisions({ decisions, names }: { decisions: DecisionInfo[]; names: Map<number, string> }) {
-  if (decisions.length === 0) return <p class="calm">No decisions yet.</p>;
+  if (decisions.length === 0) return <p class="calm">{t.noDecisions}</p>;
   return (
-    <ol class="decisions" tabIndex={0} aria-label="Decisions, newest first">
+    <ol class="decisions" tabIndex={0} aria-label={t.decisionsLabel}>
       {decisions.map((d, i) => (
-        <li key={i}><span class="calm">{time(d.at)}</span> <b>{d.kind}</b> {d.host > 0 && <>for {names.get(d.host) ?? `host ${d.host}`} </>}
-          {d.range.end > d.range.begin && <>items {count(d.range.begin)} to {count(d.range.end - 1)}: </>}{d.reason}</li>
+        <li key={i}><span class="calm">{time(d.at)}</span> <b>{d.kind}</b> {d.host > 0 && <>{t.forHost(names.get(d.host) ?? t.hostNumber(d.host))} </>}
+          {d.range.end > d.range.begin && <>{t.itemsFromTo(count(d.range.begin), count(d.range.end - 1))}: </>}{d.reason}</li>
       ))}
     </ol>
   );

@@ -4,8 +4,10 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { phone } from "./parts";
 import { query, show } from "./route";
+import { language, t } from "./strings";
 
 export interface Column<T> {
+  id: string;  // in the address
   name: string;
   width: string;  // of a grid: "2fr", "5rem"
   cell: (row: T) => ComponentChildren;
@@ -16,7 +18,7 @@ export interface Column<T> {
 }
 
 const margin = 10;
-const compare = (a: number | string, b: number | string): number => typeof a === "number" && typeof b === "number" ? a - b : `${a}`.localeCompare(`${b}`, "en", { numeric: true });
+const compare = (a: number | string, b: number | string): number => typeof a === "number" && typeof b === "number" ? a - b : `${a}`.localeCompare(`${b}`, language, { numeric: true });
 
 // `brief`: a row as a phone shows it, in two lines. `onEnd`: the last rows are in view.
 export function Rows<T>({ label, columns, rows, id, brief, first = "", onEnd }: {
@@ -24,7 +26,7 @@ export function Rows<T>({ label, columns, rows, id, brief, first = "", onEnd }: 
 }) {
   const small = phone.value, rowHeight = small ? 64 : 38;
   const sort = query("sort", first);
-  const down = sort.startsWith("-"), by = columns.find(column => column.name === sort.replace(/^-/, ""));
+  const down = sort.startsWith("-"), by = columns.find(column => column.id === sort.replace(/^-/, ""));
   const ordered = useMemo(() => {
     const order = by?.order;
     return order ? [...rows].sort((a, b) => (down ? -1 : 1) * compare(order(a), order(b))) : rows;
@@ -50,21 +52,21 @@ export function Rows<T>({ label, columns, rows, id, brief, first = "", onEnd }: 
   useEffect(() => { if (place.current) place.current.scrollTop = 0; }, [sort]);
   const can = (column: Column<T>) => column.order !== undefined || column.sorted === true;
   // First the way that tells most, then the other one.
-  const turn = (column: Column<T>) => show({ sort: column === by ? (down ? column.name : `-${column.name}`) : column.number ? `-${column.name}` : column.name });
+  const turn = (column: Column<T>) => show({ sort: column === by ? (down ? column.id : `-${column.id}`) : column.number ? `-${column.id}` : column.id });
   const kind = (column: Column<T>) => (column.number ? "n" : undefined);
-  const orders = columns.filter(can).flatMap(column => [column.name, `-${column.name}`]);
+  const orders = columns.filter(can).flatMap(({ id, name }) => [[id, name], [`-${id}`, t.descending(name)]]);
   return (
     <>
     {small && (
-      <label class="sort">Sort by <select value={sort} onChange={event => show({ sort: event.currentTarget.value })}>
-        {!first && <option value="">as they came</option>}{orders.map(each => <option key={each} value={each}>{each.startsWith("-") ? `${each.slice(1)}, descending` : each}</option>)}
+      <label class="sort">{t.sortBy} <select value={sort} onChange={event => show({ sort: event.currentTarget.value })}>
+        {!first && <option value="">{t.unsorted}</option>}{orders.map(([value, words]) => <option key={value} value={value}>{words}</option>)}
       </select></label>
     )}
     <div ref={whole} class={small ? "virtual small" : "virtual"} role="table" aria-label={label} aria-rowcount={ordered.length + 1}>
       <div ref={place} class="window" role="presentation" onScroll={event => setTop(event.currentTarget.scrollTop)}>
         {!small && <div role="rowgroup" class="headings-group"><div role="row" class="row headings" aria-rowindex={1}>
           {columns.map(column => (
-            <span role="columnheader" key={column.name} class={kind(column)} title={column.hint} aria-sort={column === by ? (down ? "descending" : "ascending") : undefined}>
+            <span role="columnheader" key={column.id} class={kind(column)} title={column.hint} aria-sort={column === by ? (down ? "descending" : "ascending") : undefined}>
               {can(column) ? <button type="button" class="heading" onClick={() => turn(column)}>{column.name}<i aria-hidden="true">{column === by ? (down ? " ↓" : " ↑") : ""}</i></button> : column.name}
             </span>
           ))}
@@ -72,7 +74,7 @@ export function Rows<T>({ label, columns, rows, id, brief, first = "", onEnd }: 
         <div ref={body} role="rowgroup" class="rows">
           {shown.map((row, i) => (
             <div role="row" class="row" key={id(row)} aria-rowindex={from + i + 2}>
-              {small ? <span role="cell" class="brief">{brief(row)}</span> : columns.map(column => <span role="cell" key={column.name} class={kind(column)}>{column.cell(row)}</span>)}
+              {small ? <span role="cell" class="brief">{brief(row)}</span> : columns.map(column => <span role="cell" key={column.id} class={kind(column)}>{column.cell(row)}</span>)}
             </div>
           ))}
         </div>

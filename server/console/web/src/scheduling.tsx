@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { change, list, type Problem } from "./api";
 import type { StrategyInfo } from "./messages";
 import { attempt, FormDialog, say, usePolled } from "./parts";
+import { t } from "./strings";
 
 export function Scheduling({ p, again, onClose }: { p: Problem; again: () => void; onClose: () => void }) {
   const [strategies] = usePolled<StrategyInfo[]>(() => list("/v1/admin/strategies"), 0, []);
@@ -12,20 +13,20 @@ export function Scheduling({ p, again, onClose }: { p: Problem; again: () => voi
     const asked: Record<string, unknown> = { strategy: changed("strategy"), straggler: changed("straggler") };
     if (Number(text("weight")) !== p.weight) asked.weight = Number(text("weight"));
     if (Number(text("priority")) !== p.priority) asked.priority = Number(text("priority"));
-    if (Object.values(asked).every(value => value === "")) { say("Nothing changed."); return true; }
-    const good = await attempt(() => change(`/v1/admin/problems/${p.id}/strategy`, asked), "Saved. New units will use it.");
+    if (Object.values(asked).every(value => value === "")) { say(t.nothingChanged); return true; }
+    const good = await attempt(() => change(`/v1/admin/problems/${p.id}/strategy`, asked), t.schedulingSaid);
     again();
     return good !== undefined;
   };
   const of = (kinds: string[]) => (strategies ?? []).filter(s => kinds.includes(s.kind));
   return (
-    <FormDialog title={`Scheduling of ${p.name}`} yes="Save" onDone={save} onClose={onClose}>
-      <Rule name="strategy" label="Strategy" now={p.strategy} all={of(["sizing", "mapping"])} recommended="gleaner" />
-      <Rule name="straggler" label="Stragglers" now={p.straggler} all={of(["straggler"])} recommended="split" />
-      <label for="weight">Weight</label>
-      <div><input id="weight" name="weight" type="number" min="0.001" max="1000" step="any" defaultValue={`${p.weight}`} required aria-describedby="weight-hint" /><small id="weight-hint">its part of the hosts beside others of the same priority</small></div>
-      <label for="priority">Priority</label>
-      <div><input id="priority" name="priority" type="number" min="-8" max="8" defaultValue={`${p.priority}`} required aria-describedby="priority-hint" /><small id="priority-hint">higher ones are served first</small></div>
+    <FormDialog title={t.schedulingOf(p.name)} yes={t.save} onDone={save} onClose={onClose}>
+      <Rule name="strategy" label={t.strategy} now={p.strategy} all={of(["sizing", "mapping"])} recommended="gleaner" />
+      <Rule name="straggler" label={t.stragglers} now={p.straggler} all={of(["straggler"])} recommended="split" />
+      <label for="weight">{t.weight}</label>
+      <div><input id="weight" name="weight" type="number" min="0.001" max="1000" step="any" defaultValue={`${p.weight}`} required aria-describedby="weight-hint" /><small id="weight-hint">{t.weightHint}</small></div>
+      <label for="priority">{t.priority}</label>
+      <div><input id="priority" name="priority" type="number" min="-8" max="8" defaultValue={`${p.priority}`} required aria-describedby="priority-hint" /><small id="priority-hint">{t.priorityHint}</small></div>
     </FormDialog>
   );
 }
@@ -39,7 +40,7 @@ function Rule({ name, label, now, all, recommended }: { name: string; label: str
       <label for={name}>{label}</label>
       <div>
         <select id={name} name={name} value={chosen} onChange={event => setChosen(event.currentTarget.value)} aria-describedby={`${name}-hint`}>
-          {names.map(each => <option key={each} value={each}>{each}{each === recommended ? " (recommended)" : ""}</option>)}
+          {names.map(each => <option key={each} value={each}>{each === recommended ? t.recommended(each) : each}</option>)}
         </select>
         <small id={`${name}-hint`}>{all.find(s => s.name === chosen.split(",")[0])?.summary}</small>
       </div>

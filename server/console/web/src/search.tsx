@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ask, idOf, list, type Application, type Host, type Problem } from "./api";
 import { live } from "./live";
+import { shared, t } from "./strings";
 import { lastLine } from "./words";
 
 interface Hit { kind: string; text: string; note: string; link: string }
@@ -14,10 +15,10 @@ async function find(text: string): Promise<Hit[]> {
   const [problems, applications] = await Promise.all([list<Problem>("/v1/admin/problems"), list<Application>("/v1/admin/applications")]);
   const hits = (found: Hit[]) => found.slice(0, hitsMax);
   return [
-    ...hits(problems.filter(p => fits(p.name, p.application, `${p.id}`)).reverse().map(p => ({ kind: "Problem", text: p.name, note: `${p.state}, ${p.application}`, link: `#/problems/${p.id}` }))),
-    ...hits((await hosts).hosts.map(h => ({ kind: "Host", text: h.name, note: h.on_hold && h.state === "active" ? "on hold" : h.state, link: `#/hosts/${h.id}` }))),
-    ...hits(applications.filter(a => fits(a.title, idOf(a))).map(a => ({ kind: "Application", text: a.title || a.name, note: idOf(a), link: "#/applications" }))),
-    ...hits((live.value?.errors ?? []).filter(e => fits(e.message, e.words ?? "", e.kind)).map(e => ({ kind: "Error", text: e.words || lastLine(e.message) || e.kind, note: e.problem_name, link: `#/problems/${e.problem}` }))),
+    ...hits(problems.filter(p => fits(p.name, p.application, `${p.id}`)).reverse().map(p => ({ kind: t.kinds.problem, text: p.name, note: `${shared.states[p.state] ?? p.state}, ${p.application}`, link: `#/problems/${p.id}` }))),
+    ...hits((await hosts).hosts.map(h => ({ kind: t.kinds.host, text: h.name, note: shared.states[h.on_hold && h.state === "active" ? "on hold" : h.state], link: `#/hosts/${h.id}` }))),
+    ...hits(applications.filter(a => fits(a.title, idOf(a))).map(a => ({ kind: t.kinds.application, text: a.title || a.name, note: idOf(a), link: "#/applications" }))),
+    ...hits((live.value?.errors ?? []).filter(e => fits(e.message, e.words ?? "", e.kind)).map(e => ({ kind: t.kinds.error, text: e.words || lastLine(e.message) || e.kind, note: e.problem_name, link: `#/problems/${e.problem}` }))),
   ];
 }
 
@@ -64,14 +65,14 @@ export function Search({ onWanted }: { onWanted: () => void }) {
   };
   return (
     <div class="search" role="search">
-      <input ref={field} type="text" role="combobox" aria-label="Search problems, hosts, applications and errors" aria-expanded={hits !== undefined}
-        aria-controls="hits" aria-activedescendant={hits?.length ? `hit-${chosen}` : undefined} placeholder="Search" value={text}
+      <input ref={field} type="text" role="combobox" aria-label={t.searchLabel} aria-expanded={hits !== undefined}
+        aria-controls="hits" aria-activedescendant={hits?.length ? `hit-${chosen}` : undefined} placeholder={t.search} value={text}
         onInput={event => setText(event.currentTarget.value)} onKeyDown={onKey} autocomplete="off" />
       <kbd aria-hidden="true">/</kbd>
       {(hits || wrong) && (
-        <ul id="hits" role="listbox" aria-label="Found">
+        <ul id="hits" role="listbox" aria-label={t.found}>
           {wrong && <li class="bad" role="option" aria-selected="false">{wrong}</li>}
-          {hits?.length === 0 && <li class="calm" role="option" aria-selected="false">Nothing found.</li>}
+          {hits?.length === 0 && <li class="calm" role="option" aria-selected="false">{t.nothingFound}</li>}
           {hits?.map((hit, i) => (
             <li key={hit.link + hit.text} id={`hit-${i}`} role="option" aria-selected={i === chosen} onMouseDown={event => { event.preventDefault(); go(hit); }}>
               <small>{hit.kind}</small> {hit.text} <span class="calm">{hit.note}</span>

@@ -1,7 +1,8 @@
 // What an administrator can do about a problem: pause and cancel it, and bring back one that is stopped or failed.
 import { useState } from "preact/hooks";
 import { change, idOf, list, may, type Application, type Problem } from "./api";
-import { Ask, attempt, usePolled } from "./parts";
+import { Ask, attempt, rich, usePolled } from "./parts";
+import { shared, t } from "./strings";
 import { over, plural, reasonOf } from "./words";
 
 const actsOn = (p: Problem, again: () => void) => (verb: string, good: string, body: object = {}) =>
@@ -14,12 +15,12 @@ export function Controls({ p, again }: { p: Problem; again: () => void }) {
   const act = actsOn(p, again);
   return (
     <div class="buttons">
-      {p.state === "running" && <button onClick={() => act("pause", `${p.name} paused.`)}>Pause</button>}
-      {p.state === "paused" && <button onClick={() => act("resume", `${p.name} resumed.`)}>Resume</button>}
-      <button class="plain" onClick={() => setAsking(true)}>Cancel</button>
+      {p.state === "running" && <button onClick={() => act("pause", t.pausedSaid(p.name))}>{t.pause}</button>}
+      {p.state === "paused" && <button onClick={() => act("resume", t.resumedSaid(p.name))}>{t.resume}</button>}
+      <button class="plain" onClick={() => setAsking(true)}>{t.cancel}</button>
       {asking && (
-        <Ask title={`Cancel ${p.name}?`} yes="Cancel problem" no="Back" onAnswer={sure => { setAsking(false); if (sure) act("cancel", `${p.name} cancelled.`); }}>
-          <p>Computing stops for good. This cannot be undone. {plural(p.accepted, "accepted item")} can still be downloaded.</p>
+        <Ask title={t.cancelAsk(p.name)} yes={t.cancelYes} no={shared.back} onAnswer={sure => { setAsking(false); if (sure) act("cancel", t.cancelledSaid(p.name)); }}>
+          <p>{plural(p.accepted, t.cancelWarning)}</p>
         </Ask>
       )}
     </div>
@@ -39,16 +40,16 @@ export function Trouble({ p, again, onPartial }: { p: Problem; again: () => void
   const [reason, advice] = parts(p.message);
   const act = actsOn(p, again);
   if (p.state !== "stopped" && p.state !== "failed" && !failedSome(p)) return p.message ? <p class="calm">{p.message}</p> : null;
-  const words = p.state === "stopped" ? "Stopped" : p.state === "failed" ? "Failed" : "Some items are quarantined";
+  const words = p.state === "stopped" ? t.stopped : p.state === "failed" ? t.failed : t.someQuarantined;
   return (
     <section class="attention trouble" aria-label={words}>
       <p><b>{words}{reason && ":"}</b> {reason}</p>
       {advice && <p>{advice}</p>}
       {may("operator") && p.state !== "cancelled" && p.state !== "finished" && (
         <div class="buttons">
-          <button onClick={() => act("retry", `${p.name} is tried again.`)}>{p.state === "stopped" ? "Retry" : "Retry failed items"}</button>
+          <button onClick={() => act("retry", t.retriedSaid(p.name))}>{p.state === "stopped" ? t.retry : t.retryFailed}</button>
           <Versions p={p} again={again} />
-          {p.accepted > 0 && <button class="plain" onClick={onPartial}>Fetch partial result</button>}
+          {p.accepted > 0 && <button class="plain" onClick={onPartial}>{t.fetchPartial}</button>}
         </div>
       )}
     </section>
@@ -61,16 +62,16 @@ export function Versions({ p, again }: { p: Problem; again: () => void }) {
   const name = p.application.split("@")[0];
   const others = (applications ?? []).map(idOf).filter(each => each.split("@")[0] === name && each !== p.application).reverse();
   if (!applications) return null;
-  if (others.length === 0) return <span class="calm">No other version of {name} is here: add a fixed one with <code>gleaner-admin app add</code>.</span>;
+  if (others.length === 0) return <span class="calm">{rich(t.noOtherVersion(name))}</span>;
   const submit = (event: Event) => {
     event.preventDefault();
     const application = String(new FormData(event.target as HTMLFormElement).get("version"));
-    actsOn(p, again)("application", `${p.name} continues with ${application}.`, { application });
+    actsOn(p, again)("application", t.versionSaid(p.name, application), { application });
   };
   return (
     <form class="one-line" onSubmit={submit}>
-      <select id="version" name="version" aria-label="Another version">{others.map(each => <option key={each}>{each}</option>)}</select>
-      <button class="plain">Use this version</button>
+      <select id="version" name="version" aria-label={t.anotherVersionLabel}>{others.map(each => <option key={each}>{each}</option>)}</select>
+      <button class="plain">{t.useVersion}</button>
     </form>
   );
 }

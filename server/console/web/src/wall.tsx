@@ -4,8 +4,10 @@ import { ask, type ItemMap, type Problem } from "./api";
 import { Files } from "./files";
 import { ItemMapView } from "./itemmap";
 import { live } from "./live";
-import { Heading, usePolled } from "./parts";
+import { Heading, rich, usePolled } from "./parts";
 import { useLivePicture } from "./picture";
+import { t } from "./strings";
+import { t as l } from "./strings/later";
 import { count, done, figure, leftOf, percent, plural } from "./words";
 
 const shownMax = 2;
@@ -18,7 +20,7 @@ export function Wall() {
     document.addEventListener("fullscreenchange", changed);
     return () => document.removeEventListener("fullscreenchange", changed);
   }, []);
-  if (!view) return <><Heading>Wall</Heading><p aria-busy="true">Waiting for the server …</p></>;
+  if (!view) return <><Heading>{t.wall}</Heading><p aria-busy="true">{t.waitingForServer}</p></>;
   const running = view.problems.filter(p => p.state === "running");
   const shown = running.slice(0, shownMax);
   const enter = () => void document.documentElement.requestFullscreen?.().catch(() => undefined);
@@ -27,12 +29,12 @@ export function Wall() {
     <div class={`wall ${full ? "full" : ""}`}>
       <div class="wall-head">
         <Heading>{view.status.name}</Heading>
-        <p class="facts-line"><span><b>{count(view.status.hosts_active)}</b> {view.status.hosts_active === 1 ? "host" : "hosts"}</span> <span><b>{count(view.sample.cores_busy)}</b> busy slots</span> <span><b>{figure(view.sample.core_hours)}</b> core-hours</span></p>
-        <span class="buttons wall-controls"><button class="plain small" onClick={enter}>Full screen</button><a href="#/" onClick={leave}>Leave the wall</a></span>
+        <p class="facts-line"><span>{rich(plural(view.status.hosts_active, l.hostsWord), { n: <b>{count(view.status.hosts_active)}</b> })}</span> <span>{rich(l.slotsWord, { n: <b>{count(view.sample.cores_busy)}</b> })}</span> <span>{rich(l.hoursWord, { n: <b>{figure(view.sample.core_hours)}</b> })}</span></p>
+        <span class="buttons wall-controls"><button class="plain small" onClick={enter}>{l.fullScreen}</button><a href="#/" onClick={leave}>{l.leaveWall}</a></span>
       </div>
       {shown.length === 0 && <Idle problems={view.problems} />}
       <div class={shown.length > 1 ? "scenes two" : "scenes"}>{shown.map(p => <Scene key={p.id} problem={p} wide={shown.length === 1} />)}</div>
-      {running.length > shown.length && <p class="facts-line">and {plural(running.length - shown.length, "more problem")}: {running.slice(shownMax, shownMax + 6).map(p => `${p.name} ${percent(done(p))}`).join(", ")}</p>}
+      {running.length > shown.length && <p class="facts-line">{l.andMoreProblems(plural(running.length - shown.length, t.moreProblems), running.slice(shownMax, shownMax + 6).map(p => `${p.name} ${percent(done(p))}`).join(", "))}</p>}
     </div>
   );
 }
@@ -48,8 +50,8 @@ function Scene({ problem: p, wide }: { problem: Problem; wide: boolean }) {
       <div class="told">
         <h2>{p.name}</h2>
         <p class="big">{percent(done(p))}</p>
-        <progress class="whole" max={1} value={done(p)} aria-label={`${p.name} done`} />
-        <p>{p.waits || `${leftOf(p)}, ${plural(p.hosts, "host")} at work`}</p>
+        <progress class="whole" max={1} value={done(p)} aria-label={t.doneOf(p.name)} />
+        <p>{p.waits || `${leftOf(p)}, ${plural(p.hosts, l.hostsAtWork)}`}</p>
         {pictures.length > 0 && map && map.items > 0 && <ItemMapView map={map} names={names} tall={wide ? 260 : 120} />}
       </div>
       <div class="seen">
@@ -66,8 +68,8 @@ function Idle({ problems }: { problems: Problem[] }) {
   const pictured = (wholes ?? []).map(p => ({ p, files: p.results.filter(file => file.media_type.startsWith("image/")).slice(0, 1) })).find(each => each.files.length > 0);
   return (
     <section class="scene idle">
-      <p class="big">Nothing is running right now.</p>
-      {pictured ? <><div class="seen drift"><Files files={pictured.files} bare /></div><p>Last picture: {pictured.p.name}</p></> : last.length > 0 && <p>Last finished: {last[0].name}</p>}
+      <p class="big">{l.nothingRuns}</p>
+      {pictured ? <><div class="seen drift"><Files files={pictured.files} bare /></div><p>{l.lastPicture(pictured.p.name)}</p></> : last.length > 0 && <p>{l.lastFinished(last[0].name)}</p>}
     </section>
   );
 }

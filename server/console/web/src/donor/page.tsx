@@ -9,6 +9,7 @@ import "../style.css";
 import "./donor.css";
 
 const and = (list: string[]): string => (list.length < 2 ? list.join() : `${list.slice(0, -1).join(", ")} and ${list[list.length - 1]}`);
+const computers = { one: "# computer", other: "# computers" };
 const firstLine = (text: string): string => text.trim().split("\n")[0];
 
 // What it does, for somebody who never heard of cores: a sentence.
@@ -73,7 +74,7 @@ function Now({ s }: { s: Status }) {
         ))}
       </ul>
       <ul id="together" class="plain-list" aria-label="Contributed by all computers">
-        {s.problems.map(p => <li key={p.name}>All together: {percent(p.done)} of {p.name}{p.hosts > 0 && <>, by {plural(p.hosts, "computer")}</>}</li>)}
+        {s.problems.map(p => <li key={p.name}>All together: {percent(p.done)} of {p.name}{p.hosts > 0 && <>, by {plural(p.hosts, computers)}</>}</li>)}
       </ul>
     </Card>
   );

@@ -1,0 +1,54 @@
+"""How each page of the console looks: on a phone, a laptop and a large screen, light and dark, in both languages. Nothing is wider than
+the screen, axe finds nothing. `GLEANER_PICTURES=DIRECTORY` keeps a screenshot of each."""
+import os
+import pathlib
+import unittest
+
+from browser import CHROMIUM
+from harness import MANDELBROT, SQUARES, Grid, main, needs
+from person import Person
+
+PICTURES = os.environ.get("GLEANER_PICTURES")
+PAGES = {"overview": "#/", "problems": "#/problems", "problem": "#/problems/1", "running": "#/problems/2", "hosts": "#/hosts", "host": "#/hosts/1", "add": "#/add",
+         "applications": "#/applications", "access": "#/access", "relays": "#/relays", "audit": "#/audit", "settings": "#/settings", "wall": "#/wall"}
+SCREENS = {390: 844, 1280: 800, 1920: 1080}
+
+
+@needs(CHROMIUM, "chromium is not installed")
+class Looks(unittest.TestCase):
+    def look(self, person, name, page, width):
+        person.look_at(page)
+        wide = f"[...document.querySelectorAll('main *')].filter(each => each.getBoundingClientRect().right > {width + 1}).map(each => each.outerHTML.slice(0, 100))"
+        self.assertLessEqual(person.run("document.documentElement.scrollWidth"), width, person.run(wide))
+        person.accessible()
+        if PICTURES:
+            pathlib.Path(PICTURES).mkdir(parents=True, exist_ok=True)
+            (pathlib.Path(PICTURES) / f"{name}.png").write_bytes(person.picture())
+
+    def test_every_page(self):
+        with Grid("work.commit_seconds = 1\nwork.heartbeat_seconds = 1", name="The attic") as grid:
+            grid.start_server()
+            for application in (SQUARES, MANDELBROT):
+                grid.add_application(application)
+            grid.add_client("kitchen-pc")
+            grid.wait_finished(grid.add_problem("mandelbrot", "valley of the seahorses", width=120, height=80))
+            running = grid.add_problem("squares", "slow", count=2000, pause=0.5)
+            grid.wait_until("some of it", lambda: grid.problem(running)["accepted"] > 0, 60)
+            with Person(self, grid) as person:
+                person.log_in()
+                for language in ("en", "de"):
+                    person.run(f"localStorage.setItem('gleaner-language', '{language}')")
+                    person.call("Page.reload")
+                    person.wait(language, f"document.documentElement?.lang == '{language}' && document.querySelector('nav') !== null")
+                    for scheme in ("light", "dark"):
+                        person.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+                        for width, height in SCREENS.items():
+                            person.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 500)
+                            for name, page in PAGES.items():
+                                with self.subTest(page=name, width=width, scheme=scheme, language=language):
+                                    self.look(person, f"{name}-{width}-{scheme}-{language}", page, width)
+                self.assertEqual(person.complaints(), [])
+
+
+if __name__ == "__main__":
+    main()

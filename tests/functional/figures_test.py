@@ -1,0 +1,90 @@
+"""One number has one value and one text: the console and the command line say the same of the same moment."""
+import re
+import time
+import unittest
+
+from browser import CHROMIUM
+from harness import SQUARES, Grid, main, needs
+from person import Person
+
+FIGURES = "[...document.querySelectorAll('.figures div')].map(each => [each.querySelector('dt').innerText.split(',')[0], each.querySelector('dd').innerText])"
+FACTS = "[...document.querySelectorAll('.facts dt')].map(each => [each.innerText, each.nextElementSibling.innerText])"
+
+
+def fields(text):
+    """What the command line says, by name."""
+    return dict(re.findall(r"^([a-zA-Z, ]+?)  +(.+)$", text, re.M))
+
+
+@needs(CHROMIUM, "chromium is not installed")
+class Figures(unittest.TestCase):
+    def problem(self, grid, person, one):
+        person.look_at(f"#/problems/{one}")
+        person.heading_says("paused")
+        shown = {**dict(person.run(FIGURES)), **dict(person.run(FACTS))}
+        told = fields(grid.admin("problem", "show", "one").stdout)
+        part = re.fullmatch(r"(\d+\.\d %) of the work", shown["done"])
+        self.assertTrue(part, shown)
+        self.assertEqual(told["done"].split(",")[0], part[1])
+        accepted, items = shown["items accepted"].split(" of ")
+        self.assertEqual(items, "2,000")
+        self.assertRegex(told["items"], rf"^{accepted} accepted, .*, of {items}$")
+        self.assertEqual(told["wasted"], shown["wasted"])
+        units, splits = re.fullmatch(r"([\d,]+) handed out, ([\d,]+) of them split", shown["units"]).groups()
+        self.assertRegex(told["units"], rf"^{units} handed out, .*, {splits} splits?, ")
+        self.assertEqual(told["weight, priority"], shown["weight, priority"])
+        listed = next(line for line in grid.admin("problem", "list").stdout.splitlines() if " one " in line)
+        self.assertIn(f" {part[1]} ", listed)
+
+    def host(self, grid, person, host):
+        person.look_at(f"#/hosts/{host}")
+        shown = {**dict(person.run(FIGURES)), **dict(person.run(FACTS))}
+        told = fields(grid.admin("host", "show", "pc").stdout)
+        self.assertEqual(told["cores"], shown["cores lent"])
+        self.assertRegex(shown["cores lent"], r"^0\.5 of \d+$")
+        self.assertEqual(told["memory"], shown["cores, memory"].split(", ")[1])
+        self.assertRegex(told["memory"], r"^\d+\.\d GiB$")
+        self.assertEqual(told["speed of a core"], shown["speed of a core"])
+        for name in ("items accepted", "failures", "disagreements"):
+            self.assertEqual(told[name], shown[name])
+        self.assertEqual(told["trust"].split(" that")[0], shown["trust: chance that a result is correct"])
+
+    def estimate(self, grid, person):
+        person.choose("squares@", "#name")
+        person.run("document.querySelector('#name').value = 'two'")
+        person.type(".pair input:first-child", "count")
+        person.type(".pair input:nth-child(2)", "700")
+        person.wait("the estimate", "document.querySelector('.estimate b') !== null")
+        shown = person.run("document.querySelector('.estimate').innerText")
+        told = fields(grid.admin("problem", "add", "--app", "squares", "--param=count=700", "--estimate").stdout)
+        work = told["work"].removesuffix(" of a core's time")
+        self.assertIn(f"{work} of one core", shown)
+        self.assertRegex(told["work"], r"^(about .+ \(.+ to .+\)|\d+ s) of a core's time$")
+        self.assertIn(f"{told['items'].split()[0]} items in the first stage", shown)
+
+    def still(self, grid, one):
+        before = grid.problem(one)["accepted"]
+        time.sleep(3)  # longer than between two heartbeats
+        return grid.problem(one)["accepted"] == before
+
+    def test_one_moment(self):
+        with Grid("work.heartbeat_seconds = 1") as grid:
+            grid.start_server()
+            grid.add_application(SQUARES)
+            before = grid.add_problem("squares", "before", count=4, pause=0.05)
+            grid.add_client("pc", share=0.5)
+            grid.wait_until("one that is known", lambda: grid.problem(before)["state"] == "finished", 60)
+            one = grid.add_problem("squares", "one", count=2000, pause=0.02)
+            grid.wait_until("some of it", lambda: grid.problem(one)["accepted"] > 30, 120)
+            grid.admin("problem", "pause", "one")
+            grid.wait_until("nothing moves", lambda: self.still(grid, one), 60)
+            with Person(self, grid) as person:
+                person.log_in()
+                self.problem(grid, person, one)
+                self.host(grid, person, grid.admin_json("host", "show", "pc")["id"])
+                person.look_at("#/add")
+                self.estimate(grid, person)
+
+
+if __name__ == "__main__":
+    main()
