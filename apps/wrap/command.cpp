@@ -51,7 +51,7 @@ Result<Command> parse_command(std::string_view text, const std::filesystem::path
     return Error{ErrorKind::invalid, "wrap.json names no program: sign the bundle again"};
   Command command;
   command.bundle = bundle;
-  command.program = bundle / program.string();
+  command.program = program.string();
   command.suffix = suffix.string();
   command.rows = document["rows"].is_boolean() && document["rows"].boolean();
   if (command.rows && command.suffix.empty()) command.suffix = ".txt";
@@ -93,9 +93,7 @@ Result<std::string> expand(const Command& command, const std::string& argument,
   TRY(take_apart(
       argument, [&](char c) { expanded += c; },
       [&](const std::string& word) -> Status {
-        if (word == "bundle") {
-          expanded += command.bundle.string();
-        } else if (is_output(word)) {
+        if (is_output(word)) {
           expanded += output_file(ending_of(word, command.suffix));
         } else {
           TRY_ASSIGN(const std::string value, value_of(word));

@@ -29,7 +29,7 @@ namespace gleaner::wrap {
 
 struct Command {
   std::filesystem::path bundle;   // absolute
-  std::filesystem::path program;  // absolute
+  std::filesystem::path program;  // relative to it
   std::vector<std::string> arguments;
   bool rows = false;
   std::string suffix;  // the ending of standard output, and of {out}
@@ -48,7 +48,7 @@ struct Command {
 // Where the program writes the kept file of that ending: relative to the working directory.
 [[nodiscard]] std::string output_file(const std::string& ending);
 
-// The argument with what `value_of` says for each word in braces; {bundle} and {out...} are known here.
+// The argument with what `value_of` says for each word in braces; {out...} are known here.
 [[nodiscard]] Result<std::string> expand(
     const Command& command, const std::string& argument,
     const std::function<Result<std::string>(const std::string& word)>& value_of);

@@ -18,6 +18,10 @@ std::vector<std::string> names_in(const std::filesystem::path& directory) {
   return names;
 }
 
+std::string linked(const std::string& input) {
+  return std::string(inputs_link) + "/" + input;
+}
+
 std::string listed(const std::vector<std::string>& columns) {
   std::string text;
   for (const std::string& column : columns) text += (text.empty() ? "" : ", ") + column;
@@ -72,8 +76,9 @@ std::filesystem::path Items::file(std::int64_t item) const {
 
 Result<std::string> Items::value(const std::string& word, std::int64_t item,
                                  const std::vector<std::string>& row) const {
+  if (word == "bundle") return std::string(bundle_link);
   if (!table_) {
-    if (word == "in") return file(item).string();
+    if (word == "in") return linked(name(item));
     return Error{ErrorKind::invalid, "{" + word + "} stands for nothing, as items are files: {{" + word +
                                          "}} is the text in braces"};
   }
@@ -91,7 +96,7 @@ Result<std::string> Items::value(const std::string& word, std::int64_t item,
   if (!has_input(value))
     return Error{ErrorKind::not_found, "row " + std::to_string(item + 1) + " names the file \"" + value +
                                            "\", which is none of the inputs: give it with --input"};
-  return (inputs_ / value).string();
+  return linked(value);
 }
 
 Result<std::vector<std::string>> Items::arguments(const Command& command, std::int64_t item) const {

@@ -14,6 +14,9 @@
 
 namespace gleaner::wrap {
 
+// In the working directory: the problem's inputs, and the bundle.
+inline constexpr const char* inputs_link = "inputs";
+inline constexpr const char* bundle_link = "bundle";
 inline constexpr const char* table_name = "table.csv";  // the input with the rows
 
 class Items {
@@ -26,14 +29,13 @@ class Items {
     return table_ ? table_->rows() : static_cast<std::int64_t>(names_.size());
   }
   [[nodiscard]] const std::optional<Table>& table() const { return table_; }
-  [[nodiscard]] const std::filesystem::path& inputs() const { return inputs_; }  // the directory, absolute
   // For people: "page.txt", "row 17".
   [[nodiscard]] std::string name(std::int64_t item) const;
   // That and all that its row says.
   [[nodiscard]] std::string identity(std::int64_t item) const;
   // The item's file. REQUIRES: items are files.
   [[nodiscard]] std::filesystem::path file(std::int64_t item) const;
-  // What the command's words are for it, without the program.
+  // What the command's words are for it, without the program. Paths lead through the links.
   [[nodiscard]] Result<std::vector<std::string>> arguments(const Command& command, std::int64_t item) const;
 
  private:

@@ -24,14 +24,17 @@ namespace {
 constexpr const char* words_file = "error.txt";
 constexpr std::chrono::milliseconds first_look{1}, last_look{20};
 
-// The same words on every computer: where its files are is another place on each.
-void replace_all(std::string& text, const std::string& what, const std::string& by) {
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
-    text.replace(at, what.size(), by);
+// What programs print of their files is the same on every computer so: these lie elsewhere on each.
+Status link_here(const char* name, const std::filesystem::path& to) {
+  std::error_code failure;
+  std::filesystem::remove(name, failure);
+  std::filesystem::create_directory_symlink(to, name, failure);
+  if (!failure) return {};
+  return Error{ErrorKind::io, std::string("cannot make the link ") + name + ": " + failure.message()};
 }
 
 // The end of what the program said, from a line's begin where it was longer.
-std::string end_of(const std::filesystem::path& path) {
+std::string end_of(const char* path) {
   std::ifstream file(path, std::ios::binary);
   file.seekg(0, std::ios::end);
   const auto size = static_cast<std::int64_t>(file.tellg());
@@ -79,17 +82,9 @@ class WrapKernel final : public kit::Kernel {
     std::filesystem::remove(words_file, ignored);
   }
 
-  [[nodiscard]] std::string last_words() const {
-    std::string words = end_of(words_file);
-    replace_all(words, items_.inputs().string(), "inputs");
-    replace_all(words, command_.bundle.string(), "bundle");
-    replace_all(words, std::filesystem::current_path().string(), ".");
-    return words;
-  }
-
   // `status` for the table, `did` for a sentence.
   Result<Bytes> failed(std::int64_t item, const std::string& status, const std::string& did) const {
-    if (items_.table()) return seal(items_.identity(item), {status, last_words(), {}});
+    if (items_.table()) return seal(items_.identity(item), {status, end_of(words_file), {}});
     return Error{ErrorKind::io, program() + " " + did + " at " + shown(item)};
   }
 
@@ -111,7 +106,7 @@ class WrapKernel final : public kit::Kernel {
 
   [[nodiscard]] Result<pid_t> start(std::int64_t item) const {
     TRY_ASSIGN(std::vector<std::string> words, items_.arguments(command_, item));
-    words.insert(words.begin(), command_.program.string());
+    words.insert(words.begin(), (std::filesystem::path(bundle_link) / command_.program).string());
     std::vector<char*> pointers;
     for (std::string& word : words) pointers.push_back(word.data());
     pointers.push_back(nullptr);
@@ -162,6 +157,8 @@ Result<std::unique_ptr<kit::Kernel>> make_kernel(const Command& command, const k
   TRY_ASSIGN(kit::Parameters parameters, problem.parameters());
   TRY(parameters.finish());
   TRY_ASSIGN(Items items, Items::read(command, problem));
+  TRY(link_here(inputs_link, std::filesystem::absolute(problem.directory() / "inputs")));
+  TRY(link_here(bundle_link, command.bundle));
   return std::unique_ptr<kit::Kernel>(std::make_unique<WrapKernel>(command, std::move(items)));
 }
 

@@ -4,12 +4,13 @@ import csv
 import io
 import pathlib
 import subprocess
+import sys
 import tarfile
 import tempfile
 import time
 import unittest
 
-from harness import BUILD, SLOW, Grid, local_arguments, main
+from harness import BUILD, SLOW, SOURCE, Grid, local_arguments, main
 
 ADMIN = BUILD / "bin" / "gleaner-admin"
 ROWS = 200
@@ -65,6 +66,31 @@ class Tables(unittest.TestCase):
             self.assertIn(b"row, 7", archive.extractfile("000007/out.svg").read())
             self.assertIn(b"invalid expression", archive.extractfile("000018/error.txt").read())
 
+    def test_from_python(self):
+        sys.path.insert(0, str(SOURCE / "tools" / "python"))
+        import gleaner
+
+        made = self.wrap("awk", "--name", "sum", "--number", "sum=^sum (.*)", "--", "-f", "{file:program}", "x={x}", "y={y}", "/dev/null")
+        self.assertEqual(made.returncode, 0, made.stderr)
+        (self.directory / "programs").mkdir()
+        self.write("programs/add.awk", 'END { if (x == 3) exit 3; print "sum", x + y }')
+        with Grid() as grid:
+            grid.start_server()
+            grid.add_application(self.directory / "sum")
+            grid.add_client("a")
+            project = gleaner.connect(grid.project / "admin")
+            table = project.table("sum", [{"x": x, "y": 10 * x, "program": "add.awk"} for x in range(1, 6)],
+                                  inputs=self.directory / "programs")
+            table.wait(timeout=120 * SLOW)
+            self.assertEqual([row["sum"] for row in table.rows()], ["11", "22", "", "44", "55"])
+            self.assertEqual([(row["row"], row["status"]) for row in table.failed()], [("3", "exit 3")])
+            self.assertEqual(table.files()[2], {"out.txt": b"sum 22\n"})
+            self.assertEqual(table.files()[3], {"error.txt": b""})
+            with self.assertRaisesRegex(gleaner.GridError, "no such column"):
+                project.table("sum", [{"z": 1}])
+            with self.assertRaisesRegex(gleaner.GridError, "no rows"):
+                project.table("sum", [])
+
     def test_what_goes_wrong_is_said(self):
         script = self.write("script", "#!/bin/sh\ncat\n")
         python = self.write("script.py", "#!/usr/bin/env python3\n")
@@ -72,11 +98,11 @@ class Tables(unittest.TestCase):
                 ("there is no no-such-program in PATH", ["no-such-program"]),
                 ("--shell takes a small one along", [script]),
                 ("write a kernel", [python]),
-                ("is not NAME=EXPRESSION", ["bc", "--number", "x", "--", "{a}"]),
-                ("expected a regular expression", ["bc", "--number", "x=(", "--", "{a}"]),
-                ("they need rows = true", ["bc", "--number", "x=y"]),
-                ("no path inside the bundle", ["bc", "--data", f"../x={script}"]),
-                ("is no application's name", ["bc", "--name", "B C"])):
+                ("is not NAME=EXPRESSION", ["gzip", "--number", "x", "--", "{a}"]),
+                ("expected a regular expression", ["gzip", "--number", "x=(", "--", "{a}"]),
+                ("they need rows = true", ["gzip", "--number", "x=y"]),
+                ("no path inside the bundle", ["gzip", "--data", f"../x={script}"]),
+                ("is no application's name", ["gzip", "--name", "B C"])):
             done = self.wrap(*arguments, "-o", "made")
             self.assertIn(done.returncode, (1, 4), words)
             self.assertIn(words, done.stderr)
@@ -98,14 +124,14 @@ class Tables(unittest.TestCase):
             self.assertIn(words, done.stderr)
 
     def test_a_million_rows(self):
-        made = self.wrap("bc", "-o", "many", "--", "{first}", "{second}")
+        made = self.wrap("gzip", "-o", "many", "--", "{first}", "{second}")
         self.assertEqual(made.returncode, 0, made.stderr)
         table = self.write("many.csv", "first,second\n" + "".join(f"{i},value-{i}\n" for i in range(10**6)))
         with Grid() as grid:
-            grid.start_server()
+            server = grid.start_server()
             grid.add_application(self.directory / "many")
             begun = time.monotonic()
-            identity = grid.add_problem("bc", "many", "--table", table)
+            identity = grid.add_problem("gzip", "many", "--table", table)
             grid.wait_until("the problem is planned", lambda: grid.problem(identity)["items"] == 10**6, 60 * SLOW)
             seconds = time.monotonic() - begun
             peak = max(int(line.split()[1]) for line in pathlib.Path(f"/proc/{server.pid}/status").read_text().splitlines()

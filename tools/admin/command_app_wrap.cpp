@@ -188,8 +188,8 @@ void add_wrap_command(CLI::App& applications, Action& chosen) {
       "row's number, {bundle} the bundle's directory; {{ is a brace. With a column, items are rows.\n\n"
       "Examples:\n"
       "  gleaner-admin app wrap gzip --suffix .gz -- -9 -n\n"
-      "  gleaner-admin app wrap vina --bundle-libraries --data receptor.pdbqt -- --receptor\n"
-      "      {bundle}/receptor.pdbqt --ligand {file:ligand} --seed {seed} --out {out.pdbqt}");
+      "  gleaner-admin app wrap povray --bundle-libraries --data scene.pov -- +I{bundle}/scene.pov\n"
+      "      Declare=angle={angle} +W640 +H480 +O{out.png}");
   on_parse(command, chosen, options, wrap);
 }
 

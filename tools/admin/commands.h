@@ -17,6 +17,7 @@ void add_new_command(CLI::App& applications, Action& chosen);
 void add_check_command(CLI::App& applications, Action& chosen);
 void add_wrap_command(CLI::App& applications, Action& chosen);
 void add_problem_commands(CLI::App& program, Action& chosen);
+void add_flow_commands(CLI::App& program, Action& chosen);
 void add_strategy_commands(CLI::App& program, CLI::App& problems, Action& chosen);
 void add_errors_command(CLI::App& problems, Action& chosen);
 void add_contribution_command(CLI::App& program, Action& chosen);
