@@ -10,69 +10,116 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <fstream>
 #include <thread>
 #include <utility>
 
+#include "apps/wrap/item.h"
+#include "apps/wrap/items.h"
 #include "shared/base/limits.h"
 
 namespace gleaner::wrap {
 namespace {
 
-constexpr const char* output_file = "wrapped-output";
+constexpr const char* words_file = "error.txt";
 constexpr std::chrono::milliseconds first_look{1}, last_look{20};
 
-std::string replaced(std::string text, std::string_view word, const std::string& by) {
-  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + by.size()))
-    text.replace(at, word.size(), by);
-  return text;
+// What programs print of their files is the same on every computer so: these lie elsewhere on each.
+Status link_here(const char* name, const std::filesystem::path& to) {
+  std::error_code failure;
+  std::filesystem::remove(name, failure);
+  std::filesystem::create_directory_symlink(to, name, failure);
+  if (!failure) return {};
+  return Error{ErrorKind::io, std::string("cannot make the link ") + name + ": " + failure.message()};
 }
 
-bool mentions(const std::vector<std::string>& arguments, std::string_view word) {
-  return std::any_of(arguments.begin(), arguments.end(),
-                     [&](const std::string& text) { return text.find(word) != std::string::npos; });
+// The end of what the program said, from a line's begin where it was longer.
+std::string end_of(const char* path) {
+  std::ifstream file(path, std::ios::binary);
+  file.seekg(0, std::ios::end);
+  const auto size = static_cast<std::int64_t>(file.tellg());
+  const std::int64_t from = std::max<std::int64_t>(0, size - static_cast<std::int64_t>(last_words_bytes_max));
+  if (size <= 0) return {};
+  std::string words(static_cast<std::size_t>(size - from), '\0');
+  file.seekg(from);
+  if (!file.read(words.data(), static_cast<std::streamsize>(words.size()))) return {};
+  if (from > 0) words.erase(0, words.find('\n') + 1);
+  return words;
 }
 
 class WrapKernel final : public kit::Kernel {
  public:
-  WrapKernel(Command command, kit::Problem problem, std::vector<std::string> inputs)
-      : command_(std::move(command)), problem_(std::move(problem)), inputs_(std::move(inputs)) {}
+  WrapKernel(Command command, Items items) : command_(std::move(command)), items_(std::move(items)) {}
 
   Result<Bytes> compute(int stage, std::int64_t item, kit::ItemContext& context) override {
-    if (stage != 0 || std::cmp_greater_equal(item, inputs_.size()))
-      return Error{ErrorKind::invalid, "there is no such item"};
-    const std::string& name = inputs_[static_cast<std::size_t>(item)];
-    TRY_ASSIGN(const std::filesystem::path input, problem_.input_path(name));
-    std::error_code ignored;
-    std::filesystem::remove(output_file, ignored);
-    TRY_ASSIGN(const pid_t child, start(input));
+    if (stage != 0 || item >= items_.count()) return Error{ErrorKind::invalid, "there is no such item"};
+    remove_files();
+    TRY_ASSIGN(const pid_t child, start(item));
     TRY_ASSIGN(const int status, wait_for(child, context));
     if (context.abandoned()) return Bytes{};
+    // Whoever killed it, another computer may not.
     if (WIFSIGNALED(status))
-      return Error{ErrorKind::io, command_.program.filename().string() + " was killed by signal " +
-                                      std::to_string(WTERMSIG(status)) + " at input " + name};
-    if (WEXITSTATUS(status) != 0)
-      return Error{ErrorKind::io, command_.program.filename().string() + " exited with status " +
-                                      std::to_string(WEXITSTATUS(status)) + " at input " + name};
-    TRY_ASSIGN(const Bytes content, kit::read_file(output_file, limits::item_bytes_max));
-    std::filesystem::remove(output_file, ignored);
-    return seal(name, content);
+      return Error{ErrorKind::io, program() + " was killed by signal " + std::to_string(WTERMSIG(status)) +
+                                      " at " + shown(item)};
+    if (WEXITSTATUS(status) != 0) {
+      const std::string number = std::to_string(WEXITSTATUS(status));
+      return failed(item, "exit " + number, "exited with status " + number);
+    }
+    TRY_ASSIGN(Bytes sealed, keep(item));
+    remove_files();
+    return sealed;
   }
 
  private:
-  [[nodiscard]] Result<pid_t> start(const std::filesystem::path& input) const {
-    std::vector<std::string> words{command_.program.string()};
-    for (const std::string& argument : command_.arguments)
-      words.push_back(replaced(replaced(argument, "{in}", input.string()), "{out}", output_file));
+  [[nodiscard]] std::string program() const { return command_.program.filename().string(); }
+  [[nodiscard]] std::string shown(std::int64_t item) const {
+    return (items_.table() ? "" : "input ") + items_.name(item);
+  }
+
+  void remove_files() const {
+    std::error_code ignored;
+    for (const std::string& ending : command_.endings) std::filesystem::remove(output_file(ending), ignored);
+    std::filesystem::remove(words_file, ignored);
+  }
+
+  // `status` for the table, `did` for a sentence.
+  Result<Bytes> failed(std::int64_t item, const std::string& status, const std::string& did) const {
+    if (items_.table()) return seal(items_.identity(item), {status, end_of(words_file), {}});
+    return Error{ErrorKind::io, program() + " " + did + " at " + shown(item)};
+  }
+
+  Result<Bytes> keep(std::int64_t item) const {
+    std::vector<Bytes> files;
+    Outcome outcome;
+    for (const std::string& ending : command_.endings) {
+      const std::string file = output_file(ending);
+      if (!std::filesystem::exists(file)) {
+        const std::string output = "no {out" + ending + "}";
+        return failed(item, output, "wrote " + output);
+      }
+      TRY_ASSIGN(Bytes content, kit::read_file(file, limits::item_bytes_max));
+      files.push_back(std::move(content));
+    }
+    outcome.files.assign(files.begin(), files.end());
+    return seal(items_.identity(item), outcome);
+  }
+
+  [[nodiscard]] Result<pid_t> start(std::int64_t item) const {
+    TRY_ASSIGN(std::vector<std::string> words, items_.arguments(command_, item));
+    words.insert(words.begin(), (std::filesystem::path(bundle_link) / command_.program).string());
     std::vector<char*> pointers;
     for (std::string& word : words) pointers.push_back(word.data());
     pointers.push_back(nullptr);
     posix_spawn_file_actions_t actions;
     ::posix_spawn_file_actions_init(&actions);
-    const std::string from = mentions(command_.arguments, "{in}") ? "/dev/null" : input.string();
-    const std::string to = mentions(command_.arguments, "{out}") ? "/dev/null" : output_file;
+    const bool reads = !items_.table() && !command_.names_input;
+    const std::string from = reads ? items_.file(item).string() : "/dev/null";
+    const std::string to = command_.keeps_standard_output ? output_file(command_.suffix) : "/dev/null";
+    const int created = O_WRONLY | O_CREAT | O_TRUNC;
     ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, from.c_str(), O_RDONLY, 0);
-    ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, to.c_str(), O_WRONLY | O_CREAT | O_TRUNC,
-                                       0600);
+    ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, to.c_str(), created, 0600);
+    if (items_.table())
+      ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, words_file, created, 0600);
     pid_t child = 0;
     const int failure = ::posix_spawn(&child, pointers.front(), &actions, nullptr, pointers.data(), environ);
     ::posix_spawn_file_actions_destroy(&actions);
@@ -101,8 +148,7 @@ class WrapKernel final : public kit::Kernel {
   }
 
   Command command_;
-  kit::Problem problem_;
-  std::vector<std::string> inputs_;
+  Items items_;
 };
 
 }  // namespace
@@ -110,8 +156,10 @@ class WrapKernel final : public kit::Kernel {
 Result<std::unique_ptr<kit::Kernel>> make_kernel(const Command& command, const kit::Problem& problem) {
   TRY_ASSIGN(kit::Parameters parameters, problem.parameters());
   TRY(parameters.finish());
-  TRY_ASSIGN(auto inputs, read_inputs(problem));
-  return std::unique_ptr<kit::Kernel>(std::make_unique<WrapKernel>(command, problem, std::move(inputs)));
+  TRY_ASSIGN(Items items, Items::read(command, problem));
+  TRY(link_here(inputs_link, std::filesystem::absolute(problem.directory() / "inputs")));
+  TRY(link_here(bundle_link, command.bundle));
+  return std::unique_ptr<kit::Kernel>(std::make_unique<WrapKernel>(command, std::move(items)));
 }
 
 }  // namespace gleaner::wrap

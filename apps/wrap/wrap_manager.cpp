@@ -1,64 +1,172 @@
 #include "apps/wrap/wrap_manager.h"
 
+#include <algorithm>
+#include <fstream>
 #include <numeric>
 
-namespace gleaner::wrap {
+#include "apps/wrap/tar.h"
 
-Status WrapManager::check(const kit::Problem& problem) {
-  TRY_ASSIGN(kit::Parameters parameters, problem.parameters());
-  TRY(parameters.finish());
-  TRY_ASSIGN(inputs_, read_inputs(problem));
-  bytes_.clear();
-  for (const std::string& name : inputs_) {
-    TRY_ASSIGN(const std::filesystem::path path, problem.input_path(name));
-    std::error_code failure;
-    const auto size = std::filesystem::file_size(path, failure);
-    if (failure) return Error{ErrorKind::io, "cannot read input " + name + ": " + failure.message()};
-    bytes_.push_back(static_cast<std::int64_t>(size));
+namespace gleaner::wrap {
+namespace {
+
+constexpr const char* status_column = "status";
+constexpr const char* row_column = "row";
+// Of a line in which a number is looked for: the library's matcher needs stack for each of its bytes.
+constexpr std::size_t searched_line_max = 4096;
+
+// In the first line that has it: what stands in the expression's parentheses, or all that it matched.
+std::string find_number(std::string_view text, const std::regex& expression) {
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string line(text.substr(begin, std::min(end - begin, searched_line_max)));
+    std::smatch match;
+    if (std::regex_search(line, match, expression)) return match[match.size() > 1 ? 1 : 0].str();
+    begin = end + 1;
   }
   return {};
 }
 
-// Costs are by size: the best guess about a program that nobody knows.
+std::string six_digits(std::int64_t row) {
+  const std::string text = std::to_string(row);
+  return std::string(text.size() < 6 ? 6 - text.size() : 0, '0') + text;
+}
+
+Result<std::vector<std::int64_t>> sizes(const Items& items) {
+  std::vector<std::int64_t> bytes;
+  for (std::int64_t item = 0; item < items.count(); ++item) {
+    std::error_code failure;
+    const auto size = std::filesystem::file_size(items.file(item), failure);
+    if (failure)
+      return Error{ErrorKind::io, "cannot read input " + items.name(item) + ": " + failure.message()};
+    bytes.push_back(static_cast<std::int64_t>(size));
+  }
+  return bytes;
+}
+
+}  // namespace
+
+Status WrapManager::check(const kit::Problem& problem) {
+  TRY_ASSIGN(kit::Parameters parameters, problem.parameters());
+  TRY(parameters.finish());
+  TRY_ASSIGN(items_, Items::read(command_, problem));
+  TRY(items_->check(command_));
+  numbers_.clear();
+  try {
+    for (const auto& [name, expression] : command_.numbers) numbers_.emplace_back(name, expression);
+  } catch (const std::regex_error&) {
+    return Error{ErrorKind::invalid, "an expression of [wrap.numbers] is none: sign the bundle again"};
+  }
+  if (!items_->table()) return {};
+  std::vector<std::string> added{row_column, status_column};
+  for (const auto& [name, expression] : numbers_) added.push_back(name);
+  for (const std::string& column : items_->table()->columns())
+    if (std::find(added.begin(), added.end(), column) != added.end())
+      return Error{ErrorKind::invalid, std::string(table_name) + ": the results have a column " + column +
+                                           " of their own: call the table's otherwise"};
+  return {};
+}
+
+// Costs of files are by size: the best guess about a program that nobody knows. Of rows there is none.
 Result<std::optional<kit::Stage>> WrapManager::plan(int stage) {
   if (stage > 0) return std::optional<kit::Stage>{};
-  kit::Stage planned{count(), "files", {}, {}};
-  const double mean = std::accumulate(bytes_.begin(), bytes_.end(), 1.0) / static_cast<double>(bytes_.size());
-  for (const std::int64_t bytes : bytes_)
+  kit::Stage planned{items_->count(), items_->table() ? "rows" : "files", {}, {}};
+  if (items_->table()) return std::optional(std::move(planned));
+  TRY_ASSIGN(const auto all, sizes(*items_));
+  const double mean = std::accumulate(all.begin(), all.end(), 1.0) / static_cast<double>(all.size());
+  for (const std::int64_t bytes : all)
     planned.hints.push_back({(static_cast<double>(bytes) + 1) / (mean + 1), {bytes}});
   return std::optional(std::move(planned));
 }
 
+Result<Outcome> WrapManager::outcome(std::int64_t item, std::string_view bytes) const {
+  TRY_ASSIGN(Outcome found, unseal(items_->identity(item), command_.endings.size(), bytes));
+  if (!found.status.empty() && !items_->table())
+    return Error{ErrorKind::invalid, "a file has no failure to keep"};
+  return found;
+}
+
 Result<kit::Validation> WrapManager::validate(int stage, kit::SegmentReader& segment) {
-  return kit::check_each(segment, stage == 0 ? count() : 0, "item",
+  return kit::check_each(segment, stage == 0 ? items_->count() : 0, "item",
                          [&](std::int64_t item, std::string_view bytes) -> Status {
-                           TRY(unseal(inputs_[static_cast<std::size_t>(item)], bytes));
+                           TRY(outcome(item, bytes));
                            return {};
                          });
 }
 
-Status WrapManager::write(kit::ItemSource& items, kit::Output& output) const {
+Status WrapManager::write_files(kit::ItemSource& items, kit::Output& output) const {
   for (;;) {
     TRY_ASSIGN(const auto item, items.next());
     if (!item) return {};
-    const std::string& name = inputs_[static_cast<std::size_t>(item->index)];
-    TRY_ASSIGN(const std::string_view content, unseal(name, item->bytes));
-    TRY(kit::write_file(output.directory() / (name + command_.suffix), content));
-    output.result(name + command_.suffix, "application/octet-stream");
+    TRY_ASSIGN(const Outcome kept, outcome(item->index, item->bytes));
+    for (std::size_t i = 0; i < kept.files.size(); ++i) {
+      const std::string name = items_->name(item->index) + command_.endings[i];
+      TRY(kit::write_file(output.directory() / name, kept.files[i]));
+      output.result(name, "application/octet-stream");
+    }
     output.progress(items.fraction());
   }
 }
 
+std::string WrapManager::header() const {
+  std::string line = row_column;
+  for (const std::string& column : items_->table()->columns()) append_value(line += ',', column);
+  for (const auto& [name, expression] : numbers_) append_value(line += ',', name);
+  return line + ',' + status_column + '\n';
+}
+
+std::string WrapManager::line_of(std::int64_t item, const Outcome& outcome) const {
+  std::string line = std::to_string(item + 1);
+  for (const std::string& value : items_->table()->row(item)) append_value(line += ',', value);
+  for (const auto& [name, expression] : numbers_) {
+    std::string found;
+    for (const std::string_view file : outcome.files)
+      if (found.empty()) found = find_number(file, expression);
+    append_value(line += ',', found);
+  }
+  append_value(line += ',', outcome.status.empty() ? "ok" : outcome.status);
+  return line + '\n';
+}
+
+Status WrapManager::write_rows(kit::ItemSource& items, kit::Output& output, Files files) const {
+  const auto table = output.directory() / table_name;
+  std::ofstream lines(table, std::ios::binary | std::ios::trunc);
+  lines << header();
+  std::optional<TarWriter> archive;
+  if (files == Files::kept) {
+    TRY_ASSIGN(archive, TarWriter::create(output.directory() / "rows.tar"));
+  }
+  for (;;) {
+    TRY_ASSIGN(const auto item, items.next());
+    if (!item) break;
+    TRY_ASSIGN(const Outcome kept, outcome(item->index, item->bytes));
+    lines << line_of(item->index, kept);
+    if (archive) {
+      const std::string directory = six_digits(item->index + 1) + "/";
+      for (std::size_t i = 0; i < kept.files.size(); ++i)
+        TRY(archive->add(directory + "out" + command_.endings[i], kept.files[i]));
+      if (!kept.status.empty()) TRY(archive->add(directory + "error.txt", kept.words));
+    }
+    output.progress(items.fraction());
+  }
+  lines.close();
+  if (!lines) return Error{ErrorKind::io, "cannot write " + table.string() + " (is the disk full?)"};
+  output.result(table_name, "text/csv");
+  if (!archive) return {};
+  TRY(archive->finish());
+  output.result("rows.tar", "application/x-tar");
+  return {};
+}
+
 Status WrapManager::combine(int stage, kit::ItemSource& items, kit::Output& output) {
   if (stage != 0) return Error{ErrorKind::invalid, "a wrapped program has one stage: 0"};
-  TRY(items.require_all(count()));
-  return write(items, output);
+  TRY(items.require_all(items_->count()));
+  return items_->table() ? write_rows(items, output, Files::kept) : write_files(items, output);
 }
 
 Status WrapManager::preview(int stage, kit::ItemSource& items, kit::Output& output) {
   if (stage != 0) return Error{ErrorKind::invalid, "a wrapped program has one stage: 0"};
-  TRY(items.require_within(count()));
-  return write(items, output);
+  TRY(items.require_within(items_->count()));
+  return items_->table() ? write_rows(items, output, Files::left_out) : write_files(items, output);
 }
 
 }  // namespace gleaner::wrap

@@ -1,8 +1,18 @@
-// The manager of a wrapped program: an item an input file, a result an item: the input's name and the ending.
+// The manager of a wrapped program. Of items that are files each result is a file: the input's name and an
+// ending. Of items that are rows there are two results: table.csv, which has the rows with the numbers that
+// were found in their output and how the program ended; and rows.tar, with a directory of files a row.
 #pragma once
 
+#include <optional>
+#include <regex>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "apps/kit/manager.h"
-#include "apps/wrap/wrapping.h"
+#include "apps/wrap/command.h"
+#include "apps/wrap/item.h"
+#include "apps/wrap/items.h"
 
 namespace gleaner::wrap {
 
@@ -13,16 +23,20 @@ class WrapManager final : public kit::Manager {
   [[nodiscard]] Result<std::optional<kit::Stage>> plan(int stage) override;
   [[nodiscard]] Result<kit::Validation> validate(int stage, kit::SegmentReader& segment) override;
   [[nodiscard]] Status combine(int stage, kit::ItemSource& items, kit::Output& output) override;
-  // Those in hand.
+  // Those in hand; of rows the table alone.
   [[nodiscard]] Status preview(int stage, kit::ItemSource& items, kit::Output& output) override;
 
  private:
-  [[nodiscard]] Status write(kit::ItemSource& items, kit::Output& output) const;
-  [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(inputs_.size()); }
+  enum class Files { kept, left_out };
+  [[nodiscard]] Result<Outcome> outcome(std::int64_t item, std::string_view bytes) const;
+  [[nodiscard]] Status write_files(kit::ItemSource& items, kit::Output& output) const;
+  [[nodiscard]] Status write_rows(kit::ItemSource& items, kit::Output& output, Files files) const;
+  [[nodiscard]] std::string header() const;
+  [[nodiscard]] std::string line_of(std::int64_t item, const Outcome& outcome) const;
 
   Command command_;
-  std::vector<std::string> inputs_;
-  std::vector<std::int64_t> bytes_;  // of each input
+  std::optional<Items> items_;
+  std::vector<std::pair<std::string, std::regex>> numbers_;
 };
 
 }  // namespace gleaner::wrap

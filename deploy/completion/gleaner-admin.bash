@@ -3,16 +3,17 @@ _gleaner_admin() {
   local at="" word
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "${at:+$at }$word" in
-      "keys"|"app"|"problem"|"strategy"|"host"|"code"|"relay"|"token"|"ban"|"audit"|"console"|"status"|"contribution"|"run-local"|"plan"|"keys create"|"keys signer"|"keys work"|"keys rotate"|"keys revoke"|"keys revoked"|"app new"|"app check"|"app sign"|"app add"|"app list"|"app show"|"problem add"|"problem list"|"problem show"|"problem watch"|"problem strategy"|"problem set"|"problem explain"|"problem errors"|"problem pause"|"problem resume"|"problem retry"|"problem upgrade"|"problem cancel"|"problem result"|"problem preview"|"problem delete"|"problem decisions"|"strategy list"|"host list"|"host show"|"host units"|"host hold"|"host release"|"host tag"|"host revoke"|"code add"|"code list"|"code show"|"code rotate"|"code withdraw"|"relay allow"|"relay quota"|"relay list"|"relay explain"|"token add"|"token list"|"token withdraw"|"ban add"|"ban list"|"ban remove"|"audit list"|"audit verify") at="${at:+$at }$word" ;;
+      "keys"|"app"|"problem"|"strategy"|"flow"|"host"|"code"|"relay"|"token"|"ban"|"audit"|"console"|"status"|"contribution"|"run-local"|"plan"|"keys create"|"keys signer"|"keys work"|"keys rotate"|"keys revoke"|"keys revoked"|"app new"|"app wrap"|"app check"|"app sign"|"app add"|"app list"|"app show"|"problem add"|"problem list"|"problem show"|"problem watch"|"problem strategy"|"problem set"|"problem explain"|"problem errors"|"problem pause"|"problem resume"|"problem retry"|"problem upgrade"|"problem cancel"|"problem result"|"problem preview"|"problem delete"|"problem decisions"|"strategy list"|"flow run"|"flow show"|"host list"|"host show"|"host units"|"host hold"|"host release"|"host tag"|"host revoke"|"code add"|"code list"|"code show"|"code rotate"|"code withdraw"|"relay allow"|"relay quota"|"relay list"|"relay explain"|"token add"|"token list"|"token withdraw"|"ban add"|"ban list"|"ban remove"|"audit list"|"audit verify") at="${at:+$at }$word" ;;
     esac
   done
   local offered=
   case "$at" in
-    "") offered="keys app problem strategy host code relay token ban audit console status contribution run-local plan --help --project --server --join-code --token-file --json --version" ;;
+    "") offered="keys app problem strategy flow host code relay token ban audit console status contribution run-local plan --help --project --server --join-code --token-file --json --version" ;;
     "keys") offered="create signer work rotate revoke revoked --help" ;;
-    "app") offered="new check sign add list show --help" ;;
+    "app") offered="new wrap check sign add list show --help" ;;
     "problem") offered="add list show watch strategy set explain errors pause resume retry upgrade cancel result preview delete decisions --help" ;;
     "strategy") offered="list --help" ;;
+    "flow") offered="run show --help" ;;
     "host") offered="list show units hold release tag revoke --help" ;;
     "code") offered="add list show rotate withdraw --help" ;;
     "relay") offered="allow quota list explain --help" ;;
@@ -22,7 +23,7 @@ _gleaner_admin() {
     "console") offered="--help --no-open" ;;
     "status") offered="--help" ;;
     "contribution") offered="--help --days" ;;
-    "run-local") offered="--help --parameters --param --input --out --jobs --strategy --unconfined --keep" ;;
+    "run-local") offered="--help --parameters --param --input --table --out --jobs --strategy --unconfined --keep" ;;
     "plan") offered="--help --problem --mflop --load-seconds --result-seconds --load-bytes --result-bytes --half-duplex --plot --show" ;;
     "keys create") offered="--help --out --root --name --days" ;;
     "keys signer") offered="--help --root --days --name --public-key --out" ;;
@@ -31,12 +32,13 @@ _gleaner_admin() {
     "keys revoke") offered="--help --root --list --work-key --signer --tls-key --archive --application --below --reason" ;;
     "keys revoked") offered="--help" ;;
     "app new") offered="--help --language --out" ;;
-    "app check") offered="--help --parameters --param --input --seed --unconfined --keep" ;;
+    "app wrap") offered="--help --name --app-version --title --meaning --suffix --number --data --bundle-libraries --shell --memory --out" ;;
+    "app check") offered="--help --parameters --param --input --table --seed --unconfined --keep" ;;
     "app sign") offered="--help --key --certificate --out" ;;
     "app add") offered="--help" ;;
     "app list") offered="--help" ;;
     "app show") offered="--help" ;;
-    "problem add") offered="--help --app --name --parameters --param --input --strategy --straggler --weight --priority --validation --commit-seconds --watch --estimate" ;;
+    "problem add") offered="--help --app --name --parameters --param --input --table --strategy --straggler --weight --priority --validation --commit-seconds --watch --estimate" ;;
     "problem list") offered="--help" ;;
     "problem show") offered="--help" ;;
     "problem watch") offered="--help --interval" ;;
@@ -54,6 +56,8 @@ _gleaner_admin() {
     "problem delete") offered="--help --yes" ;;
     "problem decisions") offered="--help --count" ;;
     "strategy list") offered="--help --kind" ;;
+    "flow run") offered="--help --again" ;;
+    "flow show") offered="--help" ;;
     "host list") offered="--help --tag" ;;
     "host show") offered="--help" ;;
     "host units") offered="--help --count" ;;

@@ -1,6 +1,7 @@
 #include "shared/bundle/manifest.h"
 
 #include <algorithm>
+#include <regex>
 
 #include "shared/base/clean_text.h"
 #include "shared/base/limits.h"
@@ -10,8 +11,9 @@ namespace gleaner::bundle {
 namespace {
 
 constexpr std::int64_t manifest_format = 1;
-constexpr int text_length_max = 200;   // of titles and meanings: they are shown on one line
-constexpr std::size_t shown_max = 63;  // of a wrong value
+constexpr int text_length_max = 200;  // of titles and meanings: they are shown on one line
+constexpr std::size_t expression_length_max = 1000;
+constexpr std::size_t shown_max = 63;                          // of a wrong value
 constexpr std::int64_t megabytes_max = std::int64_t{1} << 20;  // one TiB
 constexpr std::size_t wrap_words_max = 64;
 constexpr std::size_t versions_max = 64;  // that a version continues: more than anybody mends
@@ -95,7 +97,32 @@ Status check_suffix(const std::string& text) {
   return {};
 }
 
-// The program is the bundle's own, so that the signature covers it; each word stands on a line of a file.
+Status check_parameter_name(const std::string& text) {
+  if (text.size() > limits::name_length_max) return expected("a parameter's name", text.substr(0, 60));
+  return check_text(text);
+}
+
+// Names of columns, and expressions as the manager of a wrapped program reads them.
+Status check_numbers(const Manifest& manifest) {
+  if (!manifest.wrap_numbers.empty() && !manifest.wrap_rows)
+    return Error{ErrorKind::invalid, "are columns of a table: they need rows = true"};
+  if (manifest.wrap_numbers.size() > wrap_words_max)
+    return Error{ErrorKind::invalid, "at most " + std::to_string(wrap_words_max)};
+  for (const auto& [name, expression] : manifest.wrap_numbers) {
+    TRY(check_parameter_name(name));
+    if (expression.size() > expression_length_max)
+      return Error{ErrorKind::invalid,
+                   "at most " + std::to_string(expression_length_max) + " bytes for " + name};
+    try {
+      const std::regex read(expression);
+    } catch (const std::regex_error&) {
+      return expected("a regular expression (ECMAScript) for " + name, expression);
+    }
+  }
+  return {};
+}
+
+// The program is the bundle's own, so that the signature covers it.
 Status check_wrap(const Manifest& manifest) {
   if (!manifest.kernels.empty() || !manifest.manager.empty())
     return Error{ErrorKind::invalid, "goes without [kernel] and [manager]: Gleaner brings them"};
@@ -118,11 +145,6 @@ Status check_view_value(const std::string& text) {
   return expected("rgb8, grey8, uint16, uint32, uint64, float32, float64 or escape", text);
 }
 
-Status check_parameter_name(const std::string& text) {
-  if (text.size() > limits::name_length_max) return expected("a parameter's name", text.substr(0, 60));
-  return check_text(text);
-}
-
 // What a manifest must have, and what TOML's types cannot say.
 Status check_whole(const Manifest& manifest, std::int64_t format, const std::string& file) {
   std::string mistakes;
@@ -138,6 +160,8 @@ Status check_whole(const Manifest& manifest, std::int64_t format, const std::str
   if (wrapped)
     if (const auto status = check_wrap(manifest); !status.ok())
       mistake("wrap.command", status.error().message);
+  if (const auto status = check_numbers(manifest); !status.ok())
+    mistake("wrap.numbers", status.error().message);
   if (manifest.compatible_with.size() > versions_max)
     mistake("compatible_with", "at most " + std::to_string(versions_max) + " versions");
   for (const std::string& version : manifest.compatible_with)
@@ -216,6 +240,8 @@ void declare(io::Settings& settings, Manifest& manifest, Fields& fields, Section
   if (which == Sections::all) {
     settings.add("wrap.command", &manifest.wrap, "");
     settings.add("wrap.suffix", &manifest.wrap_suffix, "", check_suffix);
+    settings.add("wrap.rows", &manifest.wrap_rows, "");
+    settings.add("wrap.numbers", &manifest.wrap_numbers, "");
   }
   settings.add("items.meaning", &manifest.item_meaning, "", check_text);
   settings.add("items.split", &manifest.split, "");

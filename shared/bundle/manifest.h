@@ -48,10 +48,12 @@ struct Manifest {
   std::map<std::string, std::string> kernels;  // platform -> file
   std::string manager;
   bool keeps_inputs = false;  // the problem's own inputs are for the manager only
-  // [wrap]: a program of the bundle and its arguments (apps/wrap/wrapping.h); then there are no kernels and
+  // [wrap]: a program of the bundle and its arguments (apps/wrap/command.h); then there are no kernels and
   // no manager until the bundle is completed (shared/bundle/wrap.h).
   std::vector<std::string> wrap;
   std::string wrap_suffix;
+  bool wrap_rows = false;                           // an item is a row of a table
+  std::map<std::string, std::string> wrap_numbers;  // columns of the results: expressions that find them
   std::string item_meaning;
   bool split = true;
   bool checkpoint = false;

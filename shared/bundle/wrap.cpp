@@ -3,11 +3,12 @@
 #include <filesystem>
 
 #include "shared/bundle/bundle.h"
+#include "shared/json/text.h"
 
 namespace gleaner::bundle {
 namespace {
 
-constexpr const char* command_file = "wrap.command";
+constexpr const char* command_file = "wrap.json";
 constexpr const char* kernel_file = "bin/gleaner-wrap-kernel";
 constexpr const char* manager_file = "bin/gleaner-wrap-manager";
 
@@ -22,6 +23,19 @@ Status copy_program(const io::Path& from, const io::Path& to) {
   if (!failure) return {};
   return Error{ErrorKind::io,
                "cannot copy " + from.string() + " to " + to.string() + ": " + failure.message()};
+}
+
+// What apps/wrap/command.h reads.
+std::string command_of(const Manifest& manifest) {
+  json::Value numbers = json::Value::object();
+  for (const auto& [name, expression] : manifest.wrap_numbers) numbers[name] = expression;
+  const json::Value command{
+      {"program", manifest.wrap.front()},
+      {"arguments", std::vector<std::string>(manifest.wrap.begin() + 1, manifest.wrap.end())},
+      {"suffix", manifest.wrap_suffix},
+      {"rows", manifest.wrap_rows},
+      {"numbers", std::move(numbers)}};
+  return json::write(command, {2}) + "\n";
 }
 
 }  // namespace
@@ -47,11 +61,8 @@ Status complete_wrapped(const io::Path& directory, const io::Path& programs, con
   TRY(files.make_directories(into / "bin"));
   TRY(copy_program(programs / "wrap-kernel", into / kernel_file));
   TRY(copy_program(programs / "wrap-manager", into / manager_file));
-  std::string command = manifest.wrap_suffix + "\n";
-  for (const std::string& word : manifest.wrap) command += word + "\n";
-  TRY(files.write(into / command_file, command, io::Mode::normal));
+  TRY(files.write(into / command_file, command_of(manifest), io::Mode::normal));
   manifest.wrap.clear();
-  manifest.wrap_suffix.clear();
   manifest.kernels = {{platform, kernel_file}};
   manifest.manager = manager_file;
   return files.write(into / manifest_file, render_manifest(manifest), io::Mode::normal);

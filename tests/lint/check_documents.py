@@ -1,6 +1,6 @@
 """Comments and documents cite only what a newcomer has: documents of this repository, or papers and standards by name.
 
-Refused: a path to a .md or .csv file that is neither at that place from the root nor beside or above the file that names it;
+Refused: a name of a .md file, or a path to a .csv file (a name alone is a user's data), that is neither at that place from the root nor beside or above the file that names it;
 a quoted heading that the page named before it does not have; a specification without such a path in the same run of comments;
 a section by number without the document that has it; a rule of the default policy (R and a number) that its page lacks."""
 import pathlib
@@ -10,7 +10,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 POLICY = ROOT / "server/policy/POLICY.md"
-PATH = re.compile(r"(?<![\w$*{}./<-])((?:\.\./)*[\w+-]+(?:/[\w.+-]+)*\.(?:md|csv))\b")
+PATH = re.compile(r"(?<![\w$*{}./<-])((?:\.\./)*[\w+-]+(?:/[\w.+-]+)*\.md|(?:\.\./)*[\w+-]+(?:/[\w.+-]+)+\.csv)\b")
 HEADING = re.compile(PATH.pattern + r',\s+"([^"]+)"')
 SPECIFICATION = re.compile(r"\b(?:the|its|'s|this|own|project's)\s+(?:\w+\s+)?specification\b|\bspecifications?\s+of\b|\bspec\s+\d", re.I)
 SECTION = re.compile(r"\bsections?\s+\d", re.I)

@@ -206,6 +206,7 @@ void add_application_commands(CLI::App& program, Action& chosen) {
   CLI::App* application = program.add_subcommand("app", "Write, check, sign, add and list applications");
   application->require_subcommand(1);
   add_new_command(*application, chosen);
+  add_wrap_command(*application, chosen);
   add_check_command(*application, chosen);
 
   const auto signing = std::make_shared<SignOptions>();

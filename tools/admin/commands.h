@@ -15,7 +15,9 @@ void add_revocation_commands(CLI::App& keys, Action& chosen);
 void add_application_commands(CLI::App& program, Action& chosen);
 void add_new_command(CLI::App& applications, Action& chosen);
 void add_check_command(CLI::App& applications, Action& chosen);
+void add_wrap_command(CLI::App& applications, Action& chosen);
 void add_problem_commands(CLI::App& program, Action& chosen);
+void add_flow_commands(CLI::App& program, Action& chosen);
 void add_strategy_commands(CLI::App& program, CLI::App& problems, Action& chosen);
 void add_errors_command(CLI::App& problems, Action& chosen);
 void add_contribution_command(CLI::App& program, Action& chosen);
@@ -58,6 +60,7 @@ struct ProblemOptions {
   std::string parameters_file;
   std::vector<std::string> settings;  // KEY=VALUE
   std::vector<std::string> inputs;    // NAME=FILE
+  std::string table;                  // the input table.csv of a wrapped program
 };
 void declare_problem_options(CLI::App* command, ProblemOptions& options);
 [[nodiscard]] Result<std::string> read_parameters(const io::Files& files, const ProblemOptions& options);

@@ -55,6 +55,10 @@ void declare_problem_options(CLI::App* command, ProblemOptions& options) {
                    "directory each file does (repeatable)")
       ->type_name("[NAME=]FILE|DIR")
       ->allow_extra_args(false);
+  command
+      ->add_option("--table", options.table,
+                   "of a wrapped program whose items are rows: the table (the first line names the columns)")
+      ->type_name("FILE.csv");
 }
 
 Result<std::string> read_parameters(const io::Files& files, const ProblemOptions& options) {
@@ -97,7 +101,9 @@ Result<std::vector<NamedFile>> named_files(const io::Files& files, const std::st
 Result<std::vector<NamedFile>> parse_inputs(const io::Files& files, const ProblemOptions& options) {
   std::vector<NamedFile> inputs;
   std::set<std::string> names;
-  for (const std::string& text : options.inputs) {
+  std::vector<std::string> texts = options.inputs;
+  if (!options.table.empty()) texts.push_back("table.csv=" + options.table);
+  for (const std::string& text : texts) {
     TRY_ASSIGN(const auto more, named_files(files, text));
     for (const NamedFile& input : more) {
       if (!check_result_name(input.name).ok() || input.path.empty())

@@ -68,6 +68,7 @@ int run_program(Outside& outside, std::vector<std::string> arguments) {
   add_key_commands(program, chosen);
   add_application_commands(program, chosen);
   add_problem_commands(program, chosen);
+  add_flow_commands(program, chosen);
   add_host_commands(program, chosen);
   add_code_commands(program, chosen);
   add_relay_commands(program, chosen);

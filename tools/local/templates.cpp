@@ -11,8 +11,16 @@ namespace {
 constexpr std::int64_t template_bytes_max = 1 << 20;
 constexpr std::string_view name_word = "@NAME@";
 
-// As a manifest wants it, and fit for a CMake project and a file.
-Status check_name(const std::string& name) {
+std::string named(std::string text, const std::string& name) {
+  for (std::size_t at = text.find(name_word); at != std::string::npos;
+       at = text.find(name_word, at + name.size()))
+    text.replace(at, name_word.size(), name);
+  return text;
+}
+
+}  // namespace
+
+Status check_application_name(const std::string& name) {
   const bool good = !name.empty() && name.size() <= limits::name_length_max && name.front() >= 'a' &&
                     name.front() <= 'z' && std::all_of(name.begin(), name.end(), [](char c) {
                       return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
@@ -23,15 +31,6 @@ Status check_name(const std::string& name) {
                                        "at most 64"};
 }
 
-std::string named(std::string text, const std::string& name) {
-  for (std::size_t at = text.find(name_word); at != std::string::npos;
-       at = text.find(name_word, at + name.size()))
-    text.replace(at, name_word.size(), name);
-  return text;
-}
-
-}  // namespace
-
 const std::vector<std::string>& languages() {
   static const std::vector<std::string> all{"c++", "python", "c"};
   return all;
@@ -41,7 +40,7 @@ Result<std::vector<std::string>> make_application(io::Files& files, const io::Pa
                                                   const std::string& language, const std::string& name,
                                                   const io::Path& into) {
   namespace fs = std::filesystem;
-  TRY(check_name(name));
+  TRY(check_application_name(name));
   const io::Path source = templates / language;
   if (!files.exists(source))
     return Error{ErrorKind::not_found,

@@ -14,6 +14,9 @@ namespace gleaner::local {
 // What --language takes.
 [[nodiscard]] const std::vector<std::string>& languages();
 
+// As a manifest wants it, and fit for a CMake project and a file.
+[[nodiscard]] Status check_application_name(const std::string& name);
+
 // Makes the directory `into`. `templates` has a directory for each language. Returns the files' names.
 [[nodiscard]] Result<std::vector<std::string>> make_application(io::Files& files, const io::Path& templates,
                                                                 const std::string& language,

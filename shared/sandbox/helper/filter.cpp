@@ -160,6 +160,10 @@ void add_conditional(scmp_filter_ctx filter, const Surroundings& surroundings, s
   rule_if(filter, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), SCMP_A0(SCMP_CMP_EQ, 0), SCMP_A2(SCMP_CMP_EQ, 0));
   rule_if(filter, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), SCMP_A0(SCMP_CMP_EQ, 0),
           SCMP_A1(SCMP_CMP_NE, RLIMIT_CORE));
+  // Programs that give up rights which they do not have, as gnuplot does: to be who one is already changes
+  // nothing, and is not done.
+  rule_if(filter, SCMP_ACT_ERRNO(0), SCMP_SYS(setuid), SCMP_A0(SCMP_CMP_EQ, ::getuid()));
+  rule_if(filter, SCMP_ACT_ERRNO(0), SCMP_SYS(setgid), SCMP_A0(SCMP_CMP_EQ, ::getgid()));
   // They tell a number that the file system has for good; as if the system were too old to have them.
   for (const int number : {SCMP_SYS(statfs), SCMP_SYS(fstatfs)})
     rule_if(filter, SCMP_ACT_ERRNO(ENOSYS), number);

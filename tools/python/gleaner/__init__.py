@@ -12,7 +12,8 @@ from ._job import Options
 from ._problem import Problem
 from ._run import Run
 from ._source import SourceError
+from ._table import Table
 
 __all__ = ["CallError", "ConnectionLost", "Executor", "Grid", "GridError", "GridWarning", "NotDeterministic", "Options", "Problem",
-           "ProblemFailed", "Run", "SigningError", "SourceError", "Untrusted", "connect", "local"]
+           "ProblemFailed", "Run", "SigningError", "SourceError", "Table", "Untrusted", "connect", "local"]
 __version__ = "0.1.0"

@@ -3,7 +3,7 @@ import os
 import re
 import secrets
 
-from . import _local, _problem, _profile, _signing
+from . import _local, _problem, _profile, _signing, _table
 from ._api import Api, NotFound
 from ._bundle import PREFIX as BUNDLE_PREFIX
 from ._errors import GridError, NotDeterministic
@@ -139,6 +139,14 @@ class RemoteGrid(Grid):
         `options` are those of the admin API's AddProblem: strategy, straggler, weight, priority, commit_seconds, validation.
         """
         return _problem.add(self.api, application, unique_name(name or application), parameters, inputs, options)
+
+    def table(self, application, table, inputs=None, name=None, **options):
+        """Runs a wrapped program of the project over the rows of a table; a Table.
+
+        `table` is a CSV file, a pandas frame, or dicts. `inputs`: the files that rows name, as a directory or as for problem().
+        """
+        return _problem.add(self.api, application, unique_name(name or application), {}, _table.inputs_of(table, inputs), options,
+                            _table.Table)
 
     def attach(self, identity):
         """What an earlier `map` or `problem` began, also on another day and in another process: a Run or a Problem."""

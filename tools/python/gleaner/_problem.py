@@ -29,15 +29,18 @@ class Problem:
 
     def results(self, directory=None):
         """Its result files: with a directory, written there, as a list of paths; else a dict of names and bytes."""
-        info = self._watch.look()
-        if info["state"] != "finished":
-            raise GridError(f"problem {self.id} is {info['state']}: wait() for it")
-        files = {each["name"]: each for each in info["results"]}
+        files = {each["name"]: each for each in self._finished()["results"]}
         if directory is None:
             return {name: self._bytes(described) for name, described in files.items()}
         directory = pathlib.Path(directory)
         directory.mkdir(parents=True, exist_ok=True)
         return [self._write(directory, described) for described in files.values()]
+
+    def _finished(self):
+        info = self._watch.look()
+        if info["state"] != "finished":
+            raise GridError(f"problem {self.id} is {info['state']}: wait() for it")
+        return info
 
     def _bytes(self, described):
         pieces = []
@@ -69,13 +72,13 @@ class Problem:
         return f"<gleaner problem {self.id}>"
 
 
-def add(api, application, name, parameters, inputs, options):
+def add(api, application, name, parameters, inputs, options, kind=Problem):
     """`inputs`: names and bytes, texts or paths."""
     described = []
     for each, content in (inputs or {}).items():
         digest, size = upload(api, content)
         described.append({"name": each, "digest": digest, "bytes": size})
-    return Problem(api, api.add_problem({"application": application, "name": name, "parameters": json.dumps(parameters or {}),
+    return kind(api, api.add_problem({"application": application, "name": name, "parameters": json.dumps(parameters or {}),
                                          "inputs": described, **options})["id"])
 
 

@@ -1,0 +1,52 @@
+// What the items of a problem are: its input files in order of their names, or the rows of its table.
+// Immutable once read. Errors: invalid, not_found, io.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/kit/problem.h"
+#include "apps/wrap/command.h"
+#include "apps/wrap/table.h"
+
+namespace gleaner::wrap {
+
+// In the working directory: the problem's inputs, and the bundle.
+inline constexpr const char* inputs_link = "inputs";
+inline constexpr const char* bundle_link = "bundle";
+inline constexpr const char* table_name = "table.csv";  // the input with the rows
+
+class Items {
+ public:
+  [[nodiscard]] static Result<Items> read(const Command& command, const kit::Problem& problem);
+  // Every word of the command means something for every item, and every file that rows name is there.
+  [[nodiscard]] Status check(const Command& command) const;
+
+  [[nodiscard]] std::int64_t count() const {
+    return table_ ? table_->rows() : static_cast<std::int64_t>(names_.size());
+  }
+  [[nodiscard]] const std::optional<Table>& table() const { return table_; }
+  // For people: "page.txt", "row 17".
+  [[nodiscard]] std::string name(std::int64_t item) const;
+  // That and all that its row says.
+  [[nodiscard]] std::string identity(std::int64_t item) const;
+  // The item's file. REQUIRES: items are files.
+  [[nodiscard]] std::filesystem::path file(std::int64_t item) const;
+  // What the command's words are for it, without the program. Paths lead through the links.
+  [[nodiscard]] Result<std::vector<std::string>> arguments(const Command& command, std::int64_t item) const;
+
+ private:
+  explicit Items(std::filesystem::path inputs) : inputs_(std::move(inputs)) {}
+  [[nodiscard]] Result<std::string> value(const std::string& word, std::int64_t item,
+                                          const std::vector<std::string>& row) const;
+  [[nodiscard]] bool has_input(const std::string& name) const;
+
+  std::filesystem::path inputs_;
+  std::vector<std::string> names_;  // of the inputs, sorted
+  std::optional<Table> table_;
+};
+
+}  // namespace gleaner::wrap

@@ -1,0 +1,109 @@
+"""A flow of three: a table, what needs its results, and what needs both; ended and gone on with; and one that fails."""
+import gzip
+import json
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+from harness import BUILD, Grid, main
+
+ADMIN = BUILD / "bin" / "gleaner-admin"
+FLOW = '''flow = 1
+name = "study"
+
+[[node]]
+name = "pack"
+app = "squeeze"
+inputs = ["squares=square/table.csv", "notes.txt"]
+
+[[node]]
+name = "square"
+app = "square"
+table = "runs.csv"
+
+[[node]]
+name = "both"
+app = "squeeze"
+inputs = ["packed=pack/squares.gz", "square/table.csv"]
+'''
+FAILS = '''flow = 1
+name = "broken"
+
+[[node]]
+name = "wrong"
+app = "square"
+inputs = ["notes.txt"]
+
+[[node]]
+name = "after"
+app = "squeeze"
+inputs = ["wrong/table.csv"]
+
+[[node]]
+name = "apart"
+app = "squeeze"
+inputs = ["notes.txt"]
+'''
+
+
+class Flows(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory(prefix="gleaner-flow-")
+        self.addCleanup(temporary.cleanup)
+        self.directory = pathlib.Path(temporary.name)
+        for name, text in (("study.toml", FLOW), ("broken.toml", FAILS), ("notes.txt", "notes"), ("runs.csv", "n\n" + "".join(f"{n}\n" for n in range(1, 31)))):
+            (self.directory / name).write_text(text)
+
+    def wrap(self, *arguments):
+        subprocess.run([ADMIN, "app", "wrap", *arguments], cwd=self.directory, check=True, capture_output=True, stdin=subprocess.DEVNULL)
+
+    def flow(self, grid, verb, name, *more):
+        return grid.admin("--json", "flow", verb, self.directory / name, *more, check=False)
+
+    def test_a_flow(self):
+        self.wrap("awk", "--name", "square", "--number", "square=^(.*)", "--", "BEGIN {{ print {n} * {n} }}")
+        self.wrap("gzip", "--name", "squeeze", "--suffix", ".gz", "--", "-9", "-n")
+        with Grid() as grid:
+            grid.start_server()
+            for name in ("square", "squeeze"):
+                grid.add_application(self.directory / name)
+            shown = self.flow(grid, "show", "study.toml")
+            self.assertEqual((shown.returncode, {node["state"] for node in json.loads(shown.stdout)["nodes"]}), (1, {"waiting"}))
+            begun = grid.start("flow", "gleaner-admin", "--project", grid.project / "admin", "flow", "run", self.directory / "study.toml")
+            grid.wait_until("the first node", lambda: [p["name"] for p in grid.admin_json("problem", "list")["items"]] == ["study/square"])
+            grid.kill("flow")
+            begun.wait()
+            grid.add_client("a")
+            done = self.flow(grid, "run", "study.toml")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            nodes = {node["name"]: node for node in json.loads(done.stdout)["nodes"]}
+            self.assertEqual({node["state"] for node in nodes.values()}, {"finished"})
+            self.assertEqual(len(grid.admin_json("problem", "list")["items"]), 3)  # what was there was gone on with
+            table = grid.results(nodes["square"]["problem"])["table.csv"]
+            self.assertIn(b"30,30,900,ok", table)
+            packed = grid.results(nodes["pack"]["problem"])
+            self.assertEqual((gzip.decompress(packed["squares.gz"]), gzip.decompress(packed["notes.txt.gz"])), (table, b"notes"))
+            both = grid.results(nodes["both"]["problem"])
+            self.assertEqual(gzip.decompress(gzip.decompress(both["packed.gz"])), table)
+            self.assertEqual(gzip.decompress(both["table.csv.gz"]), table)
+            again = self.flow(grid, "run", "study.toml")
+            self.assertEqual((again.returncode, len(grid.admin_json("problem", "list")["items"])), (0, 3))
+
+            failed = self.flow(grid, "run", "broken.toml")
+            self.assertEqual(failed.returncode, 1, failed.stderr)
+            states = {node["name"]: node["state"] for node in json.loads(failed.stdout)["nodes"]}
+            self.assertEqual(states, {"wrong": "failed", "after": "waiting", "apart": "finished"})
+            self.assertIn("cannot begin without wrong", grid.admin("flow", "show", self.directory / "broken.toml", check=False).stdout)
+            once_more = self.flow(grid, "run", "broken.toml", "--again")
+            self.assertEqual(once_more.returncode, 1)
+            self.assertEqual(len(grid.admin_json("problem", "list")["items"]), 6)
+            missing = self.directory / "missing.toml"
+            missing.write_text(FLOW.replace('"study"', '"missing"').replace("square/table.csv", "square/no-such"))
+            lacking = self.flow(grid, "run", "missing.toml")
+            self.assertEqual(lacking.returncode, 4, lacking.stderr)
+            self.assertIn("node square has no result no-such, only table.csv, rows.tar", lacking.stderr)
+
+
+if __name__ == "__main__":
+    main()

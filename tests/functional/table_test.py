@@ -1,0 +1,146 @@
+"""A program that somebody has already, with its libraries, over the rows of a table: written by `app wrap`, computed by confined
+clients that have none of those libraries, with failed rows as rows; and a table of a million rows."""
+import csv
+import io
+import pathlib
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+import unittest
+
+from harness import BUILD, SLOW, SOURCE, Grid, local_arguments, main
+
+ADMIN = BUILD / "bin" / "gleaner-admin"
+ROWS = 200
+PLOT = ("set terminal svg size 300,200; set output '{out.svg}'; set title '{label}'; load '{file:style}'; plot sin({a}*x)+{b}; "
+        "set print '{out.txt}'; print sprintf('middle %.6f', sin({a})+{b})")
+
+
+class Tables(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory(prefix="gleaner-table-")
+        self.addCleanup(temporary.cleanup)
+        self.directory = pathlib.Path(temporary.name)
+
+    def wrap(self, *arguments):
+        return subprocess.run([ADMIN, "app", "wrap", *arguments], cwd=self.directory, capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL)
+
+    def write(self, name, text):
+        (self.directory / name).write_text(text)
+        return self.directory / name
+
+    def test_a_program_with_its_libraries_over_a_table(self):
+        made = self.wrap("gnuplot", "--bundle-libraries", "--number", "middle=^middle (.*)", "-o", "plots", "--", "-e", PLOT)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        self.assertIn("libcairo.so.2", made.stdout)
+        libraries = list((self.directory / "plots" / "lib").iterdir())
+        self.assertGreater(len(libraries), 30)
+        self.assertTrue((self.directory / "plots" / "licences" / "libc6").read_text())
+        style = self.write("style.gp", "set key off\n")
+        rows = [(i, i / 10, f"row, {i}", "style.gp") for i in range(1, ROWS + 1)]
+        rows[17] = (18, "bad(", "x", "style.gp")
+        text = io.StringIO()
+        csv.writer(text).writerows([("a", "b", "label", "style"), *rows])
+        table = self.write("runs.csv", text.getvalue())
+        arguments = ["--table", table, "--input", style]
+        with Grid() as grid:
+            grid.start_server()
+            grid.add_application(self.directory / "plots")
+            for name in ("a", "b"):
+                grid.add_client(name)
+            identity = grid.add_problem("gnuplot", "plots", *arguments)
+            grid.wait_finished(identity)
+            results = grid.results(identity)
+            self.assertEqual(results, grid.run_local(self.directory / "plots", *arguments))
+        found = list(csv.DictReader(io.StringIO(results["table.csv"].decode())))
+        self.assertEqual([row["row"] for row in found], [str(i) for i in range(1, ROWS + 1)])
+        self.assertEqual([row["label"] for row in found], [row[2] for row in rows])
+        self.assertEqual([row["row"] for row in found if row["status"] != "ok"], ["18"])
+        self.assertEqual((found[17]["status"], found[17]["middle"]), ("exit 1", ""))
+        self.assertEqual(found[0]["middle"], "0.941471")
+        with tarfile.open(fileobj=io.BytesIO(results["rows.tar"])) as archive:
+            self.assertEqual(len(archive.getnames()), 2 * (ROWS - 1) + 1)
+            self.assertIn(b"row, 7", archive.extractfile("000007/out.svg").read())
+            self.assertIn(b"invalid expression", archive.extractfile("000018/error.txt").read())
+
+    def test_from_python(self):
+        sys.path.insert(0, str(SOURCE / "tools" / "python"))
+        import gleaner
+
+        made = self.wrap("awk", "--name", "sum", "--number", "sum=^sum (.*)", "--", "-f", "{file:program}", "x={x}", "y={y}", "/dev/null")
+        self.assertEqual(made.returncode, 0, made.stderr)
+        (self.directory / "programs").mkdir()
+        self.write("programs/add.awk", 'END { if (x == 3) exit 3; print "sum", x + y }')
+        with Grid() as grid:
+            grid.start_server()
+            grid.add_application(self.directory / "sum")
+            grid.add_client("a")
+            project = gleaner.connect(grid.project / "admin")
+            table = project.table("sum", [{"x": x, "y": 10 * x, "program": "add.awk"} for x in range(1, 6)],
+                                  inputs=self.directory / "programs")
+            table.wait(timeout=120 * SLOW)
+            self.assertEqual([row["sum"] for row in table.rows()], ["11", "22", "", "44", "55"])
+            self.assertEqual([(row["row"], row["status"]) for row in table.failed()], [("3", "exit 3")])
+            self.assertEqual(table.files()[2], {"out.txt": b"sum 22\n"})
+            self.assertEqual(table.files()[3], {"error.txt": b""})
+            with self.assertRaisesRegex(gleaner.GridError, "no such column"):
+                project.table("sum", [{"z": 1}])
+            with self.assertRaisesRegex(gleaner.GridError, "no rows"):
+                project.table("sum", [])
+
+    def test_what_goes_wrong_is_said(self):
+        script = self.write("script", "#!/bin/sh\ncat\n")
+        python = self.write("script.py", "#!/usr/bin/env python3\n")
+        for words, arguments in (
+                ("there is no no-such-program in PATH", ["no-such-program"]),
+                ("--shell takes a small one along", [script]),
+                ("write a kernel", [python]),
+                ("is not NAME=EXPRESSION", ["gzip", "--number", "x", "--", "{a}"]),
+                ("expected a regular expression", ["gzip", "--number", "x=(", "--", "{a}"]),
+                ("they need rows = true", ["gzip", "--number", "x=y"]),
+                ("no path inside the bundle", ["gzip", "--data", f"../x={script}"]),
+                ("is no application's name", ["gzip", "--name", "B C"])):
+            done = self.wrap(*arguments, "-o", "made")
+            self.assertIn(done.returncode, (1, 4), words)
+            self.assertIn(words, done.stderr)
+            self.assertFalse((self.directory / "made").exists())
+        made = self.wrap("gzip", "--suffix", ".gz", "--meaning", "a compressed value", "-o", "made", "--", "{value}")
+        self.assertEqual(made.returncode, 0, made.stderr)
+        self.assertIn("an item is a row of a table", made.stdout)
+        again = self.wrap("gzip", "-o", "made", "--", "{value}")
+        self.assertIn("is there already", again.stderr)
+        for words, text in (
+                ("there is no table: give one with --table FILE", None),
+                ("table.csv: line 3: 1 value, and 2 columns", "value,b\n1,2\n3\n"),
+                ("{value} is in the command, and the table has no such column, only other", "other\n1\n"),
+                ("the results have a column status of their own", "value,status\n1,2\n")):
+            table = [] if text is None else ["--table", self.write("t.csv", text)]
+            done = subprocess.run([ADMIN, "run-local", self.directory / "made", "-o", self.directory / "out", *local_arguments(), *table],
+                                  capture_output=True, text=True, timeout=60 * SLOW)
+            self.assertEqual(done.returncode, 1, words)
+            self.assertIn(words, done.stderr)
+
+    def test_a_million_rows(self):
+        made = self.wrap("gzip", "-o", "many", "--", "{first}", "{second}")
+        self.assertEqual(made.returncode, 0, made.stderr)
+        table = self.write("many.csv", "first,second\n" + "".join(f"{i},value-{i}\n" for i in range(10**6)))
+        with Grid() as grid:
+            server = grid.start_server()
+            grid.add_application(self.directory / "many")
+            begun = time.monotonic()
+            identity = grid.add_problem("gzip", "many", "--table", table)
+            grid.wait_until("the problem is planned", lambda: grid.problem(identity)["items"] == 10**6, 60 * SLOW)
+            seconds = time.monotonic() - begun
+            peak = max(int(line.split()[1]) for line in pathlib.Path(f"/proc/{server.pid}/status").read_text().splitlines()
+                       if line.startswith("VmHWM"))
+            print(f"a million rows: {seconds:.1f} s, server {peak >> 10} MiB")
+            self.assertLess(seconds, 10 * SLOW)
+            if SLOW == 1:
+                self.assertLess(peak, 200 << 10)
+
+
+if __name__ == "__main__":
+    main()

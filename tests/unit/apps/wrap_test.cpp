@@ -1,0 +1,170 @@
+#include <filesystem>
+#include <fstream>
+
+#include "apps/wrap/command.h"
+#include "apps/wrap/item.h"
+#include "apps/wrap/items.h"
+#include "apps/wrap/table.h"
+#include "shared/base/random.h"
+#include "tests/catch.h"
+
+using namespace gleaner;
+using namespace gleaner::wrap;
+
+namespace {
+
+std::string mistake(const Result<Table>& table) {
+  return table.ok() ? "none" : table.error().message;
+}
+
+Result<Command> command(const std::string& arguments, const std::string& more = "") {
+  return parse_command(R"({"program":"bin/x","suffix":".gz","arguments":)" + arguments + more + "}",
+                       "/bundle");
+}
+
+// A problem's directory, removed at the end.
+struct ProblemDirectory {
+  std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("gleaner-wrap-test-" + std::to_string(::getpid()));
+  ProblemDirectory() { std::filesystem::create_directories(path / "inputs"); }
+  ~ProblemDirectory() { std::filesystem::remove_all(path); }
+  void put(const std::string& name, const std::string& text) const {
+    std::ofstream(path / "inputs" / name) << text;
+  }
+  [[nodiscard]] Result<Items> read(const Command& by) const { return Items::read(by, kit::Problem(path)); }
+};
+
+}  // namespace
+
+TEST_CASE("a table's values are those that a spreadsheet shows") {
+  const auto table =
+      Table::parse("\xef\xbb\xbfname,\"a, b\"\r\n\r\none,1\r\n\"two\nlines\",\"say \"\"2\"\"\"\r\n,\n");
+  REQUIRE(table.ok());
+  CHECK(table->columns() == std::vector<std::string>{"name", "a, b"});
+  REQUIRE(table->rows() == 3);
+  CHECK(table->row(0) == std::vector<std::string>{"one", "1"});
+  CHECK(table->row(1) == std::vector<std::string>{"two\nlines", "say \"2\""});
+  CHECK(table->row(2) == std::vector<std::string>{"", ""});
+  const auto tabs = Table::parse("a\tb,c\n1,5\t2");
+  REQUIRE(tabs.ok());
+  CHECK(tabs->row(0) == std::vector<std::string>{"1,5", "2"});
+  const auto semicolons = Table::parse("a;b\n1,5;2\n");
+  REQUIRE(semicolons.ok());
+  CHECK(semicolons->row(0) == std::vector<std::string>{"1,5", "2"});
+}
+
+TEST_CASE("what is wrong with a table is said with its line") {
+  CHECK(mistake(Table::parse("")) == "it is empty: the first line names the columns");
+  CHECK(mistake(Table::parse("a,b\n")) == "there is no row below the columns' names");
+  CHECK(mistake(Table::parse("a,b\n1,2\n\"x\ny\",2\n3\n")) == "line 5: 1 value, and 2 columns");
+  CHECK(mistake(Table::parse("a,b\n1,2,3\n")) == "line 2: 3 values, and 2 columns");
+  CHECK(mistake(Table::parse("a,a\n1,2\n")) == "line 1: two columns are called a");
+  CHECK(mistake(Table::parse("a,\n1,2\n")) == "line 1: \"\" is no name for a column");
+  CHECK(mistake(Table::parse("a\n\"1\n")) == "line 2: a quote that is not closed");
+  CHECK(mistake(Table::parse("a\n\"1\"2\n")) == "line 2: text after a closing quote");
+  CHECK(mistake(Table::parse(Bytes("a\n1\0\n", 5))) == "line 2: a zero byte: this is no text");
+}
+
+TEST_CASE("values that are written are read again, whatever they are") {
+  Random random(7);
+  const std::string characters = "ab,;\t\"\n\r '";
+  for (int round = 0; round < 300; ++round) {
+    const char separator = ",;\t"[round % 3];
+    std::vector<std::vector<std::string>> rows;
+    std::string text = std::string("c0") + separator + "c1" + separator + "c2\n";
+    for (int i = 0; i < 5; ++i) {
+      auto& row = rows.emplace_back();
+      for (int column = 0; column < 3; ++column) {
+        std::string value = column == 0 ? "x" : "";  // a line of nothing is no row
+        for (auto length = random.below(6); length > 0; --length)
+          value += characters[static_cast<std::size_t>(random.below(characters.size()))];
+        if (column > 0) text += separator;
+        append_value(text, value, separator);
+        row.push_back(value);
+      }
+      text += '\n';
+    }
+    const auto table = Table::parse(text);
+    INFO(text);
+    REQUIRE(table.ok());
+    REQUIRE(table->rows() == 5);
+    for (std::size_t i = 0; i < rows.size(); ++i) CHECK(table->row(static_cast<std::int64_t>(i)) == rows[i]);
+  }
+}
+
+TEST_CASE("words in braces stand for what they name") {
+  const auto parsed =
+      command(R"(["{{x}}","-o","{out}","{out.log}","{bundle}/data","{n}={file:f}"])", R"(,"rows":true)");
+  REQUIRE(parsed.ok());
+  CHECK(parsed->endings == std::vector<std::string>{".gz", ".log"});
+  CHECK_FALSE(parsed->keeps_standard_output);
+  const ProblemDirectory problem;
+  problem.put("table.csv", "n,f\n5,one.txt\n6,two.txt\n");
+  problem.put("one.txt", "1");
+  problem.put("two.txt", "2");
+  const auto items = problem.read(*parsed);
+  REQUIRE(items.ok());
+  CHECK(items->count() == 2);
+  CHECK(items->name(1) == "row 2");
+  CHECK(items->identity(1) == "row 2,6,two.txt");
+  REQUIRE(items->check(*parsed).ok());
+  const auto words = items->arguments(*parsed, 1);
+  REQUIRE(words.ok());
+  CHECK(*words ==
+        std::vector<std::string>{"{x}", "-o", "out.gz", "out.log", "bundle/data", "6=inputs/two.txt"});
+
+  problem.put("table.csv", "n,f\n5,one.txt\n6,three.txt\n");
+  const auto missing = problem.read(*parsed);
+  REQUIRE(missing.ok());
+  CHECK(missing->check(*parsed).error().message ==
+        "row 2 names the file \"three.txt\", which is none of the inputs: give it with --input");
+  problem.put("table.csv", "m,f\n5,one.txt\n");
+  const auto other = problem.read(*parsed);
+  REQUIRE(other.ok());
+  CHECK(other->check(*parsed).error().message ==
+        "{n} is in the command, and the table has no such column, only m, f");
+}
+
+TEST_CASE("of a command that cannot be meant it is said why") {
+  CHECK(command(R"(["{in}"])", R"(,"rows":true)").error().message ==
+        "{in} is the item's file, and items are rows: name {file:COLUMN}");
+  CHECK(command(R"(["{in"])").error().message == "a brace is not closed in {in: {{ stands for {");
+  CHECK(parse_command("{}", "/bundle").error().message ==
+        "wrap.json names no program: sign the bundle again");
+  const auto files = command(R"(["{column}"])");
+  REQUIRE(files.ok());
+  CHECK(files->keeps_standard_output);
+  const ProblemDirectory problem;
+  CHECK(problem.read(*files).error().message ==
+        "there is no input: give files with --input NAME=FILE, one an item");
+  problem.put("a", "1");
+  const auto items = problem.read(*files);
+  REQUIRE(items.ok());
+  CHECK(items->check(*files).error().message ==
+        "{column} stands for nothing, as items are files: {{column}} is the text in braces");
+}
+
+TEST_CASE("an item is taken for what it is, and for nothing else") {
+  const Outcome good{"", "", {"one", ""}};
+  const Bytes item = seal("row 1,x", good);
+  const auto read = unseal("row 1,x", 2, item);
+  REQUIRE(read.ok());
+  CHECK(read->status.empty());
+  CHECK(read->files == good.files);
+  CHECK_FALSE(unseal("row 2,x", 2, item).ok());
+  CHECK_FALSE(unseal("row 1,x", 1, item).ok());
+  CHECK_FALSE(unseal("row 1,x", 3, item).ok());
+  for (std::size_t i = 0; i < item.size(); ++i) {
+    Bytes damaged = item;
+    damaged[i] = static_cast<char>(damaged[i] ^ 1);
+    CHECK_FALSE(unseal("row 1,x", 2, damaged).ok());
+    CHECK_FALSE(unseal("row 1,x", 2, std::string_view(item).substr(0, i)).ok());
+  }
+  const auto failed = unseal("a", 2, seal("a", {"exit 3", "no such ligand", {}}));
+  REQUIRE(failed.ok());
+  CHECK(failed->status == "exit 3");
+  CHECK(failed->words == "no such ligand");
+  CHECK_FALSE(unseal("a", 0, seal("a", {"", "words", {}})).ok());
+  CHECK_FALSE(unseal("a", 0, seal("a", {std::string(101, 'x'), "", {}})).ok());
+  CHECK_FALSE(unseal("a", 0, seal("a", {"exit 3", std::string(4097, 'x'), {}})).ok());
+}

@@ -1,0 +1,257 @@
+// flow run, flow show: problems that need each other's results.
+#include <map>
+#include <set>
+
+#include "shared/json/text.h"
+#include "tools/admin/commands.h"
+#include "tools/admin/documents.h"
+#include "tools/admin/figures.h"
+#include "tools/admin/flow_file.h"
+#include "tools/admin/progress.h"
+#include "tools/admin/watch.h"
+
+namespace gleaner::admin {
+namespace {
+
+constexpr std::int64_t flow_bytes_max = 1 << 20;
+using protocol::ProblemInfo;
+using protocol::ProblemState;
+
+struct FlowOptions {
+  std::string file;
+  bool again = false;  // failed and cancelled nodes are added anew
+};
+
+// The nodes' problems, by the nodes' names: of several of a name the newest.
+using Problems = std::map<std::string, ProblemInfo>;
+
+Result<Problems> find_problems(Api& api, const Flow& flow) {
+  TRY_ASSIGN(const auto all, api.problems());
+  std::map<std::string, ProblemInfo> by_name;
+  for (const ProblemInfo& problem : all)
+    if (const auto found = by_name.find(problem.name);
+        found == by_name.end() || found->second.id < problem.id)
+      by_name[problem.name] = problem;
+  Problems problems;
+  for (const FlowNode& node : flow.nodes)
+    if (const auto found = by_name.find(node.problem.name); found != by_name.end())
+      problems.emplace(node.name, found->second);
+  return problems;
+}
+
+bool lost(const ProblemInfo& problem) {
+  return problem.state == ProblemState::failed || problem.state == ProblemState::cancelled;
+}
+
+// Whoever needs it cannot begin, unless a person does something.
+bool blocks(const ProblemInfo& problem) {
+  return lost(problem) || problem.state == ProblemState::stopped;
+}
+
+// Results stay where they are: the server has them under their digests.
+Result<protocol::Input> result_of(Api& api, const FlowInput& input, const ProblemInfo& listed) {
+  TRY_ASSIGN(const ProblemInfo problem, api.problem(listed.id));
+  std::vector<std::string> names;
+  for (const protocol::ResultFile& file : problem.results) {
+    if (file.name == input.result) return protocol::Input{input.name, file.digest, file.bytes, std::nullopt};
+    names.push_back(file.name);
+  }
+  return Error{ErrorKind::not_found,
+               "node " + input.node + " has no result " + input.result + ", only " + joined(names)};
+}
+
+Result<ProblemInfo> add_node(Session& session, Api& api, const FlowNode& node, const Problems& problems) {
+  protocol::AddProblem problem = node.problem;
+  for (const FlowInput& input : node.inputs) {
+    if (!input.node.empty()) {
+      TRY_ASSIGN(auto described, result_of(api, input, problems.at(input.node)));
+      problem.inputs.push_back(std::move(described));
+      continue;
+    }
+    TRY_ASSIGN(const BlobName blob, blob_of_file(session.outside().files, input.file));
+    TransferBar bar(session, "uploading " + input.name);
+    TRY(upload_file(api, session.outside().files, input.file, blob, bar.progress()));
+    problem.inputs.push_back({input.name, blob.digest, blob.bytes, std::nullopt});
+  }
+  auto added = api.add_problem(problem);
+  if (!added.ok()) return added.error().within("node " + node.name);
+  return added;
+}
+
+// Of what it waits for, the first; empty: it can begin.
+std::string waits_for(const FlowNode& node, const Problems& problems) {
+  for (const std::string& other : node.after) {
+    const auto found = problems.find(other);
+    if (found == problems.end() || found->second.state != ProblemState::finished) return other;
+  }
+  return {};
+}
+
+// Nodes that cannot begin, since one that they need was lost or is stopped.
+std::set<std::string> held_up(const Flow& flow, const Problems& problems) {
+  std::set<std::string> held;
+  for (const FlowNode& node : flow.nodes) {
+    if (problems.contains(node.name)) continue;
+    for (const std::string& other : node.after) {
+      const auto found = problems.find(other);
+      if (held.contains(other) || (found != problems.end() && blocks(found->second))) held.insert(node.name);
+    }
+  }
+  return held;
+}
+
+std::string state_text(const FlowNode& node, const Problems& problems, const std::set<std::string>& held) {
+  const auto found = problems.find(node.name);
+  if (found == problems.end())
+    return (held.contains(node.name) ? "cannot begin without " : "waits for ") + waits_for(node, problems);
+  const ProblemInfo& problem = found->second;
+  std::string text =
+      std::string(protocol::name_of(problem.state)) + ", problem " + std::to_string(problem.id.value);
+  if (problem.state == ProblemState::running)
+    text += ", " + percent_text(fraction_of(problem), 1) + " " + end_text(problem);
+  if (!problem.message.empty()) text += ": " + problem.message;
+  return text;
+}
+
+std::vector<std::string> lines_of(const Flow& flow, const Problems& problems) {
+  const auto held = held_up(flow, problems);
+  std::size_t width = 0;
+  for (const FlowNode& node : flow.nodes) width = std::max(width, node.name.size());
+  std::vector<std::string> lines;
+  for (const FlowNode& node : flow.nodes)
+    lines.push_back(node.name + std::string(width + 2 - node.name.size(), ' ') +
+                    state_text(node, problems, held));
+  return lines;
+}
+
+// On a terminal all nodes, redrawn; elsewhere what changed its state.
+class FlowView {
+ public:
+  FlowView(Session& session, const Flow& flow)
+      : session_(session), flow_(flow), text_(session.people(), session.people_display()) {}
+  ~FlowView() { text_.keep(); }
+  FlowView(const FlowView&) = delete;
+  FlowView& operator=(const FlowView&) = delete;
+
+  void show(const Problems& problems) {
+    if (session_.people_display().terminal) return text_.draw(lines_of(flow_, problems));
+    for (const FlowNode& node : flow_.nodes) {
+      const auto found = problems.find(node.name);
+      if (found == problems.end()) continue;
+      const auto known = told_.find(node.name);
+      if (known != told_.end() && known->second == found->second.state) continue;
+      told_[node.name] = found->second.state;
+      session_.people() << node.name << ": " << state_text(node, problems, {}) << std::endl;
+    }
+  }
+
+ private:
+  Session& session_;
+  const Flow& flow_;
+  LiveText text_;
+  std::map<std::string, ProblemState> told_;
+};
+
+Result<ExitCode> tell(Session& session, const Flow& flow, const Problems& problems) {
+  bool finished = true;
+  const auto held = held_up(flow, problems);
+  std::vector<Document> nodes;
+  for (const FlowNode& node : flow.nodes) {
+    const auto found = problems.find(node.name);
+    const bool there = found != problems.end();
+    finished &= there && found->second.state == ProblemState::finished;
+    Document document;
+    document.text("name", node.name)
+        .text("state", there ? protocol::name_of(found->second.state) : "waiting");
+    if (there) document.number("problem", found->second.id.value).text("message", found->second.message);
+    document.json("after", json::write(node.after));
+    nodes.push_back(std::move(document));
+  }
+  if (session.json()) session.print_json(Document().text("flow", flow.name).list("nodes", nodes).render());
+  return finished ? ExitCode::ok : ExitCode::failed;
+}
+
+Result<Flow> read_flow(Session& session, const FlowOptions& options) {
+  TRY_ASSIGN(const Bytes text, session.outside().files.read(options.file, flow_bytes_max));
+  return parse_flow(text, options.file);
+}
+
+Result<ExitCode> show(Session& session, const FlowOptions& options) {
+  TRY_ASSIGN(const Flow flow, read_flow(session, options));
+  TRY_ASSIGN(Api* const api, session.api());
+  TRY_ASSIGN(const Problems problems, find_problems(*api, flow));
+  if (!session.json())
+    for (const std::string& line : lines_of(flow, problems)) session.people() << line << '\n';
+  return tell(session, flow, problems);
+}
+
+// What ended otherwise than finished is as if it had never been.
+void forget_lost(Problems& problems) {
+  std::erase_if(problems, [](const auto& entry) { return lost(entry.second); });
+}
+
+// Nothing of it changes any more, unless a person does something.
+bool at_rest(const Flow& flow, const Problems& problems) {
+  const auto held = held_up(flow, problems);
+  for (const FlowNode& node : flow.nodes) {
+    const auto found = problems.find(node.name);
+    const bool rests = found == problems.end() ? held.contains(node.name)
+                                               : ended(found->second.state) || blocks(found->second);
+    if (!rests) return false;
+  }
+  return true;
+}
+
+Result<ExitCode> run(Session& session, const FlowOptions& options) {
+  TRY_ASSIGN(const Flow flow, read_flow(session, options));
+  TRY_ASSIGN(Api* const api, session.api());
+  FlowView view(session, flow);
+  bool first = true;
+  for (;;) {
+    TRY_ASSIGN(Problems problems, find_problems(*api, flow));
+    if (first && options.again) forget_lost(problems);
+    first = false;
+    for (const FlowNode& node : flow.nodes) {
+      if (problems.contains(node.name) || !waits_for(node, problems).empty()) continue;
+      TRY_ASSIGN(ProblemInfo added, add_node(session, *api, node, problems));
+      problems.emplace(node.name, std::move(added));
+    }
+    view.show(problems);
+    if (at_rest(flow, problems)) return tell(session, flow, problems);
+    session.outside().wait(default_interval(session.people_display()));
+    if (session.outside().interrupted())
+      return Error{ErrorKind::io,
+                   "interrupted: what was added goes on; the same command goes on with the rest"};
+  }
+}
+
+CLI::App* declare(CLI::App& flows, Action& chosen, const std::string& name, const std::string& help,
+                  std::shared_ptr<FlowOptions> options,
+                  Result<ExitCode> (*action)(Session&, const FlowOptions&)) {
+  CLI::App* command = flows.add_subcommand(name, help);
+  command->add_option("flow", options->file, "the flow: apps/GUIDE.md shows one")
+      ->required()
+      ->type_name("FILE.toml");
+  on_parse(command, chosen, options, action);
+  return command;
+}
+
+}  // namespace
+
+void add_flow_commands(CLI::App& program, Action& chosen) {
+  CLI::App* flows = program.add_subcommand("flow", "Run problems that need each other's results");
+  flows->require_subcommand(1);
+  const auto options = std::make_shared<FlowOptions>();
+  CLI::App* running =
+      declare(*flows, chosen, "run", "Add what can begin, and go on until all is finished", options, run);
+  running->add_flag("--again", options->again, "add nodes that failed or were cancelled once more");
+  running->footer(
+      "The nodes' problems are called FLOW/NODE. The command may be ended and given again, also elsewhere: "
+      "it\n"
+      "goes on with what is there. A node that fails stops only those that need it.\n"
+      "Exit status: 0 if all nodes are finished, 1 if not.\n\n"
+      "Example:\n  gleaner-admin flow run study.toml");
+  declare(*flows, chosen, "show", "Show how far it is", std::make_shared<FlowOptions>(), show);
+}
+
+}  // namespace gleaner::admin

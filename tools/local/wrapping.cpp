@@ -1,0 +1,255 @@
+#include "tools/local/wrapping.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <set>
+#include <sstream>
+#include <thread>
+
+#include "shared/base/limits.h"
+#include "shared/bundle/manifest.h"
+#include "shared/json/text.h"
+#include "tools/local/libraries.h"
+#include "tools/local/templates.h"
+
+namespace gleaner::local {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr std::size_t listing_bytes_max = 1 << 20;
+constexpr std::chrono::seconds listing_time_max{30};
+
+Error failed(const std::string& what, const io::Path& path, const std::error_code& failure) {
+  return {ErrorKind::io, what + " " + path.string() + ": " + failure.message()};
+}
+
+// Links become what they lead to.
+Status bring(const io::Path& from, const io::Path& to) {
+  std::error_code failure;
+  fs::create_directories(to.parent_path(), failure);
+  if (!failure) fs::copy(from, to, fs::copy_options::recursive, failure);
+  if (failure) return failed("cannot copy", from, failure);
+  return {};
+}
+
+// What a program prints; its exit status is not asked.
+Result<std::string> listing(io::ProcessRunner& processes, std::vector<std::string> arguments) {
+  io::ProcessSpec spec;
+  spec.arguments = std::move(arguments);
+  spec.environment = {{"PATH", "/usr/bin:/bin:/usr/sbin:/sbin"}, {"LC_ALL", "C"}};
+  TRY_ASSIGN(const auto process, processes.start(spec));
+  process->close_input();
+  Bytes text;
+  const auto end = std::chrono::steady_clock::now() + listing_time_max;
+  while (text.size() < listing_bytes_max && std::chrono::steady_clock::now() < end) {
+    const io::ReadKind read = process->read_some(text, listing_bytes_max - text.size());
+    if (read == io::ReadKind::closed) return text;
+    if (read == io::ReadKind::would_block) std::this_thread::sleep_for(std::chrono::milliseconds{5});
+  }
+  return Error{ErrorKind::io, spec.arguments.front() + " did not come to an end"};
+}
+
+struct SharedLibraries {
+  io::Path loader;
+  std::vector<io::Path> files;
+};
+
+// As `ldd` lists them: "libz.so.1 => /lib/libz.so.1 (0x...)", and the loader without an arrow.
+Result<SharedLibraries> shared_libraries(io::ProcessRunner& processes, const io::Path& program) {
+  TRY_ASSIGN(const std::string text, listing(processes, {"/usr/bin/ldd", program.string()}));
+  SharedLibraries found;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t arrow = line.find(" => ");
+    std::string path =
+        arrow == std::string::npos ? line.substr(line.find_first_not_of(" \t")) : line.substr(arrow + 4);
+    if (path.starts_with("not found"))
+      return Error{ErrorKind::not_found,
+                   program.string() + " needs a library that is not here:" + line.substr(0, arrow)};
+    path = path.substr(0, path.find(" ("));
+    if (!path.starts_with('/')) continue;  // linux-vdso.so.1 is the kernel's
+    if (arrow == std::string::npos)
+      found.loader = path;
+    else
+      found.files.emplace_back(path);
+  }
+  if (found.loader.empty())
+    return Error{ErrorKind::invalid, program.string() +
+                                         " is no program that needs shared libraries: leave "
+                                         "--bundle-libraries out"};
+  return found;
+}
+
+// The Debian packages that the files are of, as far as they are of one.
+std::set<std::string> packages_of(io::ProcessRunner& processes, const std::vector<io::Path>& paths) {
+  std::vector<std::string> arguments{"/usr/bin/dpkg-query", "-S"};
+  for (const io::Path& path : paths) {
+    // A package may know the file by the directory that /lib leads to, or by the one that leads there.
+    const std::string file = path.string();
+    arguments.push_back(file);
+    arguments.push_back(file.starts_with("/usr/") ? file.substr(4) : "/usr" + file);
+  }
+  std::set<std::string> packages;
+  const auto text = listing(processes, arguments);
+  if (!text.ok()) return packages;  // another distribution
+  std::istringstream lines(*text);
+  for (std::string line; std::getline(lines, line);)
+    if (const std::size_t colon = line.find(':'); colon != std::string::npos)
+      packages.insert(line.substr(0, colon));
+  return packages;
+}
+
+Status copy_libraries(io::ProcessRunner& processes, const WrapPlan& plan, const io::Path& into,
+                      WrappedBundle& made, std::vector<std::string>& command) {
+  TRY_ASSIGN(SharedLibraries libraries, shared_libraries(processes, plan.program));
+  const std::string loader = "lib/" + libraries.loader.filename().string();
+  command = {loader,
+             "--inhibit-cache",
+             "--library-path",
+             "{bundle}/lib",
+             "--argv0",
+             command.front(),
+             "{bundle}/" + command.front()};
+  std::vector<io::Path> all = libraries.files;
+  all.push_back(libraries.loader);
+  for (const io::Path& file : all) {
+    TRY(bring(file, into / "lib" / file.filename()));
+    made.libraries.push_back(file.filename().string());
+  }
+  all.push_back(plan.program);
+  for (const std::string& package : packages_of(processes, all)) {
+    const io::Path copyright = io::Path("/usr/share/doc") / package / "copyright";
+    std::error_code absent;
+    if (!fs::exists(copyright, absent)) continue;
+    TRY(bring(copyright, into / "licences" / package));
+    made.licences.push_back(package);
+  }
+  return {};
+}
+
+// The interpreter that a script's first line names; empty: it is no script.
+std::string interpreter_of(const Bytes& program) {
+  if (!program.starts_with("#!")) return {};
+  const std::string line = program.substr(2, program.find('\n') - 2);
+  const std::size_t begin = line.find_first_not_of(' ');
+  return begin == std::string::npos ? std::string() : line.substr(begin);
+}
+
+Status copy_shell(const io::Files& files, const WrapPlan& plan, const std::string& interpreter,
+                  const io::Path& into, std::vector<std::string>& command) {
+  if (interpreter != "/bin/sh" && interpreter != "/usr/bin/sh")
+    return Error{ErrorKind::invalid, plan.program.string() + " is a script for " + interpreter +
+                                         ", which volunteers' computers do not have for certain: for Python "
+                                         "write a kernel (`app new --language python`)"};
+  if (plan.shell.empty())
+    return Error{ErrorKind::invalid,
+                 plan.program.string() +
+                     " is a script for the shell, which the sandbox does not have: --shell "
+                     "takes a small one along"};
+  TRY_ASSIGN(const Bytes shell, files.read(plan.shell, limits::bundle_bytes_max));
+  if (!needed_libraries(shell).empty())
+    return Error{ErrorKind::invalid,
+                 plan.shell.string() + " needs shared libraries: install the package busybox-static"};
+  TRY(bring(plan.shell, into / "bin/busybox"));
+  command = {"bin/busybox", "sh", "{bundle}/" + command.front()};
+  return {};
+}
+
+std::string list_text(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + json::write(word);
+  return "[" + text + "]";
+}
+
+// JSON's texts are TOML's, too.
+std::string manifest_text(const WrapPlan& plan, const std::vector<std::string>& command, bool rows) {
+  std::string text = fmt::format(
+      "manifest = 1\nname = {}\nversion = {}\ntitle = {}\n\n[wrap]\ncommand = {}\n", json::write(plan.name),
+      json::write(plan.version), json::write(plan.title), list_text(command));
+  if (!plan.suffix.empty()) text += fmt::format("suffix = {}\n", json::write(plan.suffix));
+  if (rows) text += "rows = true\n";
+  if (!plan.numbers.empty()) text += "\n[wrap.numbers]\n";
+  for (const auto& [name, expression] : plan.numbers)
+    text += fmt::format("{} = {}\n", json::write(name), json::write(expression));
+  text += fmt::format("\n[items]\nmeaning = {}\n\n[limits]\nmemory_megabytes = {}\n",
+                      json::write(plan.meaning), plan.memory_megabytes);
+  return text;
+}
+
+Result<std::int64_t> bundle_bytes(const io::Path& directory) {
+  std::int64_t bytes = 0;
+  std::error_code failure;
+  for (fs::recursive_directory_iterator entry(directory, failure), end; !failure && entry != end;
+       entry.increment(failure))
+    if (entry->is_regular_file()) bytes += static_cast<std::int64_t>(entry->file_size());
+  if (failure) return failed("cannot look through", directory, failure);
+  return bytes;
+}
+
+Result<WrappedBundle> fill(io::Files& files, io::ProcessRunner& processes, const WrapPlan& plan,
+                           const io::Path& into) {
+  WrappedBundle made;
+  made.rows = names_columns(plan.arguments);
+  TRY_ASSIGN(const Bytes program, files.read(plan.program, limits::bundle_bytes_max));
+  const std::string file = "bin/" + plan.program.filename().string();
+  TRY(bring(plan.program, into / file));
+  std::vector<std::string> command{file};
+  if (const std::string interpreter = interpreter_of(program); !interpreter.empty()) {
+    TRY(copy_shell(files, plan, interpreter, into, command));
+  } else if (plan.libraries) {
+    TRY(copy_libraries(processes, plan, into, made, command));
+  }
+  command.insert(command.end(), plan.arguments.begin(), plan.arguments.end());
+  for (const auto& [name, from] : plan.data) {
+    const io::Path to = (into / name).lexically_normal();
+    if (!to.string().starts_with(into.lexically_normal().string() + "/"))
+      return Error{ErrorKind::invalid, "\"" + name + "\" is no path inside the bundle"};
+    if (!files.exists(from)) return Error{ErrorKind::not_found, "there is no " + from.string()};
+    if (files.exists(to)) return Error{ErrorKind::conflict, "two files are to be " + to.string()};
+    TRY(bring(from, to));
+  }
+  const std::string manifest = manifest_text(plan, command, made.rows);
+  TRY(bundle::parse_manifest(manifest, "manifest.toml"));
+  TRY(files.write(into / "manifest.toml", manifest, io::Mode::normal));
+  TRY_ASSIGN(const auto missing, missing_libraries(files, into, {}));
+  for (const MissingLibrary& each : missing) made.missing.push_back(each.library);
+  TRY_ASSIGN(made.bytes, bundle_bytes(into));
+  return made;
+}
+
+}  // namespace
+
+bool names_columns(const std::vector<std::string>& arguments) {
+  const auto is_column = [](const std::string& word) {
+    return word != "in" && word != "bundle" && word != "out" && !word.starts_with("out.");
+  };
+  for (const std::string& argument : arguments) {
+    for (std::size_t at = 0; at < argument.size(); ++at) {
+      if (argument[at] != '{') continue;
+      const std::size_t end = argument.find('}', at);
+      if (argument.substr(at, 2) == "{{")
+        ++at;
+      else if (end != std::string::npos && is_column(argument.substr(at + 1, end - at - 1)))
+        return true;
+    }
+  }
+  return false;
+}
+
+Result<WrappedBundle> make_wrapped_bundle(io::Files& files, io::ProcessRunner& processes,
+                                          const WrapPlan& plan, const io::Path& into) {
+  TRY(check_application_name(plan.name));
+  if (files.exists(into))
+    return Error{ErrorKind::conflict, into.string() + " is there already: remove it, or say -o"};
+  auto made = fill(files, processes, plan, into);
+  if (!made.ok()) {
+    const Status removed = files.remove_all(into);
+    if (!removed.ok()) return made.error().within(removed.error().message);
+  }
+  return made;
+}
+
+}  // namespace gleaner::local
