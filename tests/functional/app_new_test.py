@@ -82,7 +82,7 @@ class AppNew(unittest.TestCase):
             grid.start_server()
             archive = grid.add_application(bundle)
             with tarfile.open(archive) as packed:  # all that is executed is in what was signed
-                self.assertLessEqual({"bin/gzip", "bin/gleaner-wrap-kernel", "bin/gleaner-wrap-manager", "wrap.command"},
+                self.assertLessEqual({"bin/gzip", "bin/gleaner-wrap-kernel", "bin/gleaner-wrap-manager", "wrap.json"},
                                      set(packed.getnames()))
                 self.assertNotIn(b"wrap]", packed.extractfile("manifest.toml").read())
             grid.add_client("a")

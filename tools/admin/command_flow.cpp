@@ -22,7 +22,8 @@ struct FlowOptions {
   bool again = false;  // failed and cancelled nodes are added anew
 };
 
-// The nodes' problems, by the nodes' names: of several of a name the newest.
+// The nodes' problems, by the nodes' names: of several of a name the newest. Of a node that the server did
+// not take a failed one without an id.
 using Problems = std::map<std::string, ProblemInfo>;
 
 Result<Problems> find_problems(Api& api, const Flow& flow) {
@@ -73,9 +74,13 @@ Result<ProblemInfo> add_node(Session& session, Api& api, const FlowNode& node, c
     TRY(upload_file(api, session.outside().files, input.file, blob, bar.progress()));
     problem.inputs.push_back({input.name, blob.digest, blob.bytes, std::nullopt});
   }
-  auto added = api.add_problem(problem);
-  if (!added.ok()) return added.error().within("node " + node.name);
-  return added;
+  return api.add_problem(problem);
+}
+
+// The node cannot be as it is; else nobody can be asked just now.
+bool is_refusal(const Error& error) {
+  return error.kind == ErrorKind::invalid || error.kind == ErrorKind::not_found ||
+         error.kind == ErrorKind::too_large || error.kind == ErrorKind::conflict;
 }
 
 // Of what it waits for, the first; empty: it can begin.
@@ -105,6 +110,7 @@ std::string state_text(const FlowNode& node, const Problems& problems, const std
   if (found == problems.end())
     return (held.contains(node.name) ? "cannot begin without " : "waits for ") + waits_for(node, problems);
   const ProblemInfo& problem = found->second;
+  if (problem.id == ProblemId{}) return "refused: " + problem.message;
   std::string text =
       std::string(protocol::name_of(problem.state)) + ", problem " + std::to_string(problem.id.value);
   if (problem.state == ProblemState::running)
@@ -163,7 +169,8 @@ Result<ExitCode> tell(Session& session, const Flow& flow, const Problems& proble
     Document document;
     document.text("name", node.name)
         .text("state", there ? protocol::name_of(found->second.state) : "waiting");
-    if (there) document.number("problem", found->second.id.value).text("message", found->second.message);
+    if (there) document.text("message", found->second.message);
+    if (there && found->second.id != ProblemId{}) document.number("problem", found->second.id.value);
     document.json("after", json::write(node.after));
     nodes.push_back(std::move(document));
   }
@@ -206,15 +213,24 @@ Result<ExitCode> run(Session& session, const FlowOptions& options) {
   TRY_ASSIGN(const Flow flow, read_flow(session, options));
   TRY_ASSIGN(Api* const api, session.api());
   FlowView view(session, flow);
+  Problems refused;
   bool first = true;
   for (;;) {
     TRY_ASSIGN(Problems problems, find_problems(*api, flow));
     if (first && options.again) forget_lost(problems);
     first = false;
+    problems.insert(refused.begin(), refused.end());
     for (const FlowNode& node : flow.nodes) {
       if (problems.contains(node.name) || !waits_for(node, problems).empty()) continue;
-      TRY_ASSIGN(ProblemInfo added, add_node(session, *api, node, problems));
-      problems.emplace(node.name, std::move(added));
+      auto added = add_node(session, *api, node, problems);
+      if (!added.ok()) {
+        if (!is_refusal(added.error())) return added.error();
+        ProblemInfo failed;
+        failed.state = ProblemState::failed;
+        failed.message = added.error().message;
+        added = refused[node.name] = failed;
+      }
+      problems.emplace(node.name, *added);
     }
     view.show(problems);
     if (at_rest(flow, problems)) return tell(session, flow, problems);
