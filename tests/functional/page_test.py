@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 import unittest
 
 from browser import CHROMIUM, Browser
@@ -279,15 +280,21 @@ class Page(unittest.TestCase):
                 sets_level = lambda part, change: browser.run(f"(e => {{ {change}; for (const kind of ['input', 'change']) "
                                                               f"e.dispatchEvent(new Event(kind, {{bubbles: true}})); }})(document.getElementById('level-used{part}'))")
                 level = lambda text: re.search(rf'levels +=  *\[ ?{text} ?\] ', grid.control("one", "prefs", "show").stdout)
+                # The page shows what it reads again after each change: that is waited for.
+                shown = lambda on, share: wait("the row", f"document.getElementById('level-used')?.checked === {on} && "
+                                               f"document.getElementById('level-used-share')?.value === '{share}'")
                 sets_level("", "e.checked = false")
                 grid.wait_until("the level", lambda: level('"used off"'))
-                wait("the slider's rest", "document.getElementById('level-used-share')?.disabled === true")
+                time.sleep(1)
+                shown("false", 100)
                 sets_level("", "e.checked = true")
                 grid.wait_until("no level", lambda: level(""))
-                wait("the slider", "document.getElementById('level-used-share')?.disabled === false")
+                time.sleep(1)
+                shown("true", 100)
                 sets_level("-share", "e.value = 25")
                 grid.wait_until("its share", lambda: level('"used 25%"'))
-                wait("the slider again", "document.getElementById('level-used-share')?.value === '25'")
+                time.sleep(1)
+                shown("true", 25)
                 sets_level("-share", "e.value = 100")
                 grid.wait_until("no level again", lambda: level(""))
                 self.assertEqual(browser.run("document.querySelectorAll('.hours [aria-pressed=true]').length"), 2 * 7 * 24)

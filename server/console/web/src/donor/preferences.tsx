@@ -114,8 +114,10 @@ function Row({ one, all, changed }: { one: Preference; all: Preference[]; change
 
 export function Preferences() {
   const [turn, setTurn] = useState(0);
-  const [all, wrong] = usePolled(() => ask<Preference[]>("preferences"), 0, [turn]);
-  if (!all) return <Missing wrong={wrong} />;
+  // With the turn in which they were asked for: rows start anew when the values are there, not before.
+  const [loaded, wrong] = usePolled(async () => ({ all: await ask<Preference[]>("preferences"), turn }), 0, [turn]);
+  if (!loaded) return <Missing wrong={wrong} />;
+  const { all } = loaded;
   const shown = all.filter(one => !elsewhere.includes(one.key)).map(one => ({ ...one, locked: one.locked || one.protects }));
   const groups = [...new Set(shown.map(one => one.group))];
   return (
@@ -123,7 +125,7 @@ export function Preferences() {
       {groups.map((group, index) => (
         <details key={group} open={index === 0}>
           <summary>{group}</summary>
-          {shown.filter(one => one.group === group).map(one => <Row key={`${one.key} ${one.value} ${turn}`} one={one} all={all} changed={() => setTurn(turn + 1)} />)}
+          {shown.filter(one => one.group === group).map(one => <Row key={`${one.key} ${one.value} ${loaded.turn}`} one={one} all={all} changed={() => setTurn(turn + 1)} />)}
         </details>
       ))}
     </>
