@@ -22,7 +22,7 @@ export const shared: Shared = {
 };
 
 export const texts: Strings = {
-  add: "Aufgabe hinzufügen", overview: "Übersicht", problems: "Aufgaben", hosts: "Rechner", applications: "Anwendungen", access: "Zugang", relays: "Relays", audit: "Protokoll", settings: "Einstellungen", wall: "Wand",
+  add: "Aufgabe hinzufügen", overview: "Übersicht", problems: "Aufgaben", hosts: "Rechner", applications: "Anwendungen", access: "Zugang", relays: "Relays", audit: "Protokoll", settings: "Einstellungen", wall: "Wandanzeige",
   pages: "Seiten",
   menu: "Menü",
   skip: "Zum Inhalt springen",
@@ -108,7 +108,7 @@ export const texts: Strings = {
   fullOutput: "Ganze Ausgabe",
   attention: "Was Sie beachten sollten",
   noAttention: "Alles in Ordnung.",
-  noHostReports: "Seit 5 Minuten hat sich kein Rechner gemeldet. Niemand rechnet.",
+  noHostReports: "Seit 5 Minuten hat sich kein Rechner gemeldet. Die Berechnung ruht.",
   problemFailed: (name, why) => `${name} ist gescheitert: ${why}`,
   problemStopped: (name, why) => `${name} ist gestoppt: ${why}`,
   hostsOnHold: { one: "# Rechner ist angehalten.", other: "# Rechner sind angehalten." },

@@ -153,7 +153,7 @@ export const texts: LaterStrings = {
   noHostsOf: quota => `keine Rechner von ${quota}`,
 
   fullScreen: "Vollbild",
-  leaveWall: "Wand verlassen",
+  leaveWall: "Wandanzeige verlassen",
   hostsWord: { one: "{n} Rechner", other: "{n} Rechner" },
   slotsWord: "{n} belegte Slots",
   hoursWord: "{n} Kernstunden",
