@@ -129,7 +129,7 @@ TEST_CASE("what run and replay cannot do is said, with 1; wrong usage with 2") {
   CHECK(call({"replay", directory.file("none.log")}).code == 1);
   CHECK(call({"replay", directory.file("bad.log", "{}\n")}).error.find("bad.log:1: dispatch: is missing") !=
         std::string::npos);
-  CHECK(call({"replay", directory.file("empty.log", "")}).error.find("the file is empty") !=
+  CHECK(call({"replay", directory.file("empty.log", "\n")}).error.find("the file is empty") !=
         std::string::npos);
   CHECK(call({"replay", directory.file("stage.log", "{\"gleaner_stage_log\":3}\n")})
             .error.find("stage.log:1: gleaner_stage_log: logs of a stage or of verdicts") !=
