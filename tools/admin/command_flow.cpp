@@ -114,7 +114,7 @@ std::string state_text(const FlowNode& node, const Problems& problems, const std
   std::string text =
       std::string(protocol::name_of(problem.state)) + ", problem " + std::to_string(problem.id.value);
   if (problem.state == ProblemState::running)
-    text += ", " + percent_text(fraction_of(problem), 1) + " " + end_text(problem);
+    text += ", " + percent_text(fraction_of(problem), 1) + ", " + time_left_text(problem);
   if (!problem.message.empty()) text += ": " + problem.message;
   return text;
 }
