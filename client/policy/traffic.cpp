@@ -3,7 +3,7 @@
 namespace gleaner::client_policy {
 namespace {
 
-constexpr int day_minutes = 24 * 60;
+constexpr int minutes_a_day = 24 * 60;
 constexpr std::int64_t megabyte = 1'000'000;
 
 std::string megabytes(std::int64_t bytes) {
@@ -18,7 +18,7 @@ std::string part_text(std::int64_t bytes, std::int64_t bytes_max, const char* wh
 
 LocalDate date_of(Timestamp now, const LocalTime& local) {
   const std::int64_t minutes = std::chrono::floor<std::chrono::minutes>(now.time_since_epoch()).count();
-  constexpr std::int64_t first_minute = 3 * day_minutes;  // of the week: 1970 began with a Thursday
+  constexpr std::int64_t first_minute = 3 * minutes_a_day;  // of the week: 1970 began with a Thursday
   std::int64_t offset = (local.minute_of_week - (minutes + first_minute)) % minutes_per_week;
   // No zone is more than 14 hours from UTC.
   if (offset < -minutes_per_week / 2) offset += minutes_per_week;
