@@ -70,12 +70,6 @@ struct Real {};  // double: any that is finite; always with a point or an expone
 }
 struct Numbered {};  // an enumeration as its number
 struct Row {};       // a message as the list of its fields' values, without their names
-template <typename Each>
-struct Nullable {  // std::optional that is null if it is empty, not absent
-  Each each = {};
-};
-template <typename Each>
-Nullable(Each) -> Nullable<Each>;
 
 // Of the types of fields and kinds.
 template <typename T>
@@ -90,10 +84,6 @@ template <typename T>
 inline constexpr bool is_id = false;
 template <typename Tag>
 inline constexpr bool is_id<StrongId<Tag>> = true;
-template <typename Kind>
-inline constexpr bool is_nullable = false;
-template <typename Each>
-inline constexpr bool is_nullable<Nullable<Each>> = true;
 
 // What a field list's message parameter is: const for an archive that only looks.
 template <typename Archive, typename Message>

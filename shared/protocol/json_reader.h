@@ -29,7 +29,7 @@ class JsonReader {
   // A field that must be there, unless it is a std::optional.
   template <typename T, typename Kind = Plain>
   void operator()(const char* name, T& value, const Kind& kind = {}, const char* /*meaning*/ = nullptr) {
-    field(name, value, kind, !is_optional<T> || is_nullable<Kind>);
+    field(name, value, kind, !is_optional<T>);
   }
   // A field that keeps its default if it is not there.
   template <typename T, typename Kind = Plain>
@@ -67,10 +67,7 @@ class JsonReader {
 
   template <typename T, typename Kind>
   void read(const Node& node, T& value, const Kind& kind) {
-    if constexpr (is_nullable<Kind>) {
-      value.reset();
-      if (!node.is_null()) read(node, value.emplace(), kind.each);
-    } else if constexpr (is_optional<T>) {
+    if constexpr (is_optional<T>) {
       read(node, value.emplace(), kind);
     } else if constexpr (is_list<T>) {
       read_list(node, value, kind);

@@ -22,7 +22,7 @@ class JsonWriter {
   template <typename T, typename Kind = Plain>
   void operator()(const char* name, const T& value, const Kind& kind = {},
                   const char* /*meaning*/ = nullptr) {
-    if constexpr (is_optional<T> && !is_nullable<Kind>) {
+    if constexpr (is_optional<T>) {
       if (value) (*this)(name, *value, kind);
     } else {
       begin_field(name);
@@ -43,12 +43,7 @@ class JsonWriter {
  private:
   template <typename T, typename Kind>
   void write(const T& value, const Kind& kind) {
-    if constexpr (is_nullable<Kind>) {
-      if (value)
-        write(*value, kind.each);
-      else
-        text_ += "null";
-    } else if constexpr (is_list<T>) {
+    if constexpr (is_list<T>) {
       text_ += '[';
       for (const auto& each : value) {
         if (text_.back() != '[') text_ += ',';

@@ -1,7 +1,7 @@
 // The project as the scheduler sees it: all problems with their stages, all hosts, and one request at a time.
 // Says who gets what, in which order (fair_share.h), who waits how long and why, and when mapping strategies
-// plan (mapping_group.h). The live server and the simulator drive this same object: what it is told
-// (events.h, and the events of its stages) and `now` are all that it knows.
+// plan (mapping_group.h). The live server and the simulator drive this same object. It knows
+// nothing beyond its events (events.h), those of its stages, and `now`.
 //
 // The owner keeps rows, blobs, signatures and jobs; after a call it stores what `changes` name. Unit ids come
 // from the owner. With a sink, all of it is written down with what was decided: the decision log (log.h),
@@ -46,7 +46,7 @@ class Dispatch {
   RecordedStage& apply(const BeginStageEvent& event, Timestamp now);
   void apply(const HostEvent& event, Timestamp now);
   void apply(const DropHostEvent& event, Timestamp now);
-  // Who asks gets at most one unit a slot; `demand.units` holds an unused id for each.
+  // The host gets at most one unit a slot; `demand.units` holds an unused id for each.
   Served apply(const WorkDemand& demand, Timestamp now);
   void apply(const PulseEvent& event, Timestamp now);
   void apply(const PlannedEvent& event, Timestamp now);

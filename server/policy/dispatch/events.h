@@ -1,7 +1,6 @@
-// Everything that dispatch (dispatch.h) is told, as values: the vocabulary of whoever drives it (the live
-// server, a relay, the simulator), of the project's decision log (log.h) and of its replay. The same events
-// in the same order lead to the same decisions. Value types; Dispatch::apply() says what each is answered
-// with.
+// The events of dispatch (dispatch.h), as values. The live server, a relay and the simulator send them, the
+// decision log (log.h) stores them, and its replay sends them again. The same events in the same order lead
+// to the same decisions. Value types; Dispatch::apply() documents the answer to each.
 #pragma once
 
 #include <optional>
@@ -27,8 +26,8 @@ struct DropProblemEvent {
   ProblemId problem;
 };
 
-// A stage of the problem begins; hosts that wait for work are announced to it. `stored`: it goes on instead,
-// as it was stored.
+// A stage of the problem begins, and learns which hosts wait for work. With `stored` it resumes from there
+// instead.
 struct BeginStageEvent {
   ProblemId problem;
   StageSetup setup;

@@ -22,17 +22,6 @@ const char* const event_names[] = {"problem", "drop_problem", "stage", "host",  
                                    "work",    "planned",      "tick",  "verdict", "stage_event"};
 static_assert(std::size(event_names) == std::variant_size_v<ProjectEvent>);
 
-template <std::size_t I = 0>
-ProjectEvent make_event(std::size_t index, JsonReader& reader) {
-  if constexpr (I < std::variant_size_v<ProjectEvent>) {
-    if (index != I) return make_event<I + 1>(index, reader);
-    std::variant_alternative_t<I, ProjectEvent> event;
-    visit(reader, event);
-    return event;
-  }
-  return PulseEvent{};
-}
-
 Error invalid(std::string message) {
   return {ErrorKind::invalid, std::move(message)};
 }
@@ -88,7 +77,8 @@ Result<LogLine> read_line(std::string_view line) {
   if (found == std::end(event_names))
     return invalid(
         fmt::format("dispatch: expected one of {}, got \"{}\"", fmt::join(event_names, ", "), name));
-  entry.event = make_event(static_cast<std::size_t>(found - std::begin(event_names)), reader);
+  entry.event =
+      read_alternative<ProjectEvent>(static_cast<std::size_t>(found - std::begin(event_names)), reader);
   if (const auto* happened = std::get_if<StageHappened>(&entry.event))
     entry.at = happened->entry.at;
   else

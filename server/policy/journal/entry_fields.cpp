@@ -23,17 +23,6 @@ static_assert(std::size(event_names) == std::variant_size_v<StageEvent>);
 using protocol::codec::JsonReader;
 using protocol::codec::JsonWriter;
 
-template <std::size_t I = 0>
-StageEvent make_event(std::size_t index, JsonReader& reader) {
-  if constexpr (I < std::variant_size_v<StageEvent>) {
-    if (index != I) return make_event<I + 1>(index, reader);
-    std::variant_alternative_t<I, StageEvent> event;
-    visit(reader, event);
-    return event;
-  }
-  return TickEvent{};
-}
-
 std::string outside(Range range, std::int64_t items) {
   if (range.end <= items) return {};
   return fmt::format("range: expected [begin, end] within the stage's {} items, got [{},{}]", items,
@@ -149,7 +138,8 @@ void visit(JsonReader& reader, JournalEntry& entry) {
   if (found == std::end(event_names))
     return reader.require(
         false, fmt::format("expected one of {}, got \"{}\"", fmt::join(event_names, ", "), name).c_str());
-  entry.event = make_event(static_cast<std::size_t>(found - std::begin(event_names)), reader);
+  entry.event =
+      read_alternative<StageEvent>(static_cast<std::size_t>(found - std::begin(event_names)), reader);
   log.added("answer", entry.answer.answer);
   log.added("decisions", entry.answer.decisions);
 }

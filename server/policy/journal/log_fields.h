@@ -5,6 +5,7 @@
 #pragma once
 
 #include <limits>
+#include <variant>
 
 #include "server/policy/journal/entry.h"
 #include "shared/protocol/json_reader.h"
@@ -15,13 +16,21 @@ namespace gleaner::policy {
 inline constexpr std::int64_t log_whole_max = 1'000'000'000'000'000;
 inline constexpr int log_count_max = 1'000'000'000;
 
+// Reads the alternative of that number. REQUIRES: there is one.
+template <typename Variant, std::size_t I = 0, typename Reader>
+Variant read_alternative(std::size_t index, Reader& reader) {
+  if constexpr (I + 1 < std::variant_size_v<Variant>)
+    if (index != I) return read_alternative<Variant, I + 1>(index, reader);
+  std::variant_alternative_t<I, Variant> value;
+  visit(reader, value);
+  return value;
+}
+
 // How a log has a value of the type.
 template <typename T>
 constexpr auto log_kind() {
   namespace codec = protocol::codec;
-  if constexpr (codec::is_optional<T>)
-    return codec::Nullable{log_kind<typename T::value_type>()};
-  else if constexpr (codec::is_list<T>)
+  if constexpr (codec::is_list<T>)
     return codec::List{std::numeric_limits<std::size_t>::max(), log_kind<typename T::value_type>()};
   else if constexpr (std::is_same_v<T, Timestamp>)  // simulations may begin before 1970
     return codec::Whole{-10 * log_whole_max, 10 * log_whole_max};
