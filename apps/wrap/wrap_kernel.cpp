@@ -93,7 +93,8 @@ class WrapKernel final : public kit::Kernel {
     Outcome outcome;
     for (const std::string& ending : command_.endings) {
       const std::string file = output_file(ending);
-      if (!std::filesystem::exists(file)) {
+      std::error_code unknown;
+      if (!std::filesystem::exists(file, unknown)) {
         const std::string output = "no {out" + ending + "}";
         return failed(item, output, "wrote " + output);
       }

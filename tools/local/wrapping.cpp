@@ -183,8 +183,10 @@ Result<std::int64_t> bundle_bytes(const io::Path& directory) {
   std::int64_t bytes = 0;
   std::error_code failure;
   for (fs::recursive_directory_iterator entry(directory, failure), end; !failure && entry != end;
-       entry.increment(failure))
-    if (entry->is_regular_file()) bytes += static_cast<std::int64_t>(entry->file_size());
+       entry.increment(failure)) {
+    std::error_code unknown;
+    if (const auto size = entry->file_size(unknown); !unknown) bytes += static_cast<std::int64_t>(size);
+  }
   if (failure) return failed("cannot look through", directory, failure);
   return bytes;
 }
