@@ -20,7 +20,7 @@ class LinkMeter {
 
   void downloaded(std::int64_t bytes, Duration took) { downloads_.add(bytes, took); }
   void uploaded(std::int64_t bytes, Duration took) { uploads_.add(bytes, took); }
-  // In both directions, whatever became of the exchange.
+  // In both directions. An exchange that fails counts for what its reply's taker got.
   void add_moved(std::int64_t bytes) { moved_ += bytes; }
   // All bytes of bodies so far.
   [[nodiscard]] std::int64_t moved() const { return moved_; }
