@@ -31,8 +31,8 @@ struct Signal {
   RunMode allows = RunMode::run;
   std::string sentence;  // "the disk is nearly full: ..."; shown and reported as the reason
   double share = 1;      // of what kernels may use of each core otherwise
-  // A level: kernels use no more of each core, and no more cores; 1 and 0: any. Whatever that limits is told
-  // by its sentence.
+  // A level: the most that kernels use of each core, and the most cores; 1 and 0: no limit. `sentence` is the
+  // reason for what it limits.
   double share_max = 1;
   int cores_max = 0;
 };

@@ -79,12 +79,10 @@ void declare_limits(io::Settings& settings, Configuration& c) {
 }
 
 void declare_log(io::Settings& settings, Configuration& c) {
-  settings.add(
-      "log.decisions_megabytes", &c.decisions_megabytes, 0, 1 << 20,
-      "All that the server is told and decides is written to decisions/project.jsonl up to this size, for\n"
-      "`gleaner-sim replay`: 200 busy hosts fill it in half a day. A start that finds the file more than "
-      "half\n"
-      "full keeps it as decisions/project-former.jsonl, and begins another one. 0: not at all.");
+  settings.add("log.decisions_megabytes", &c.decisions_megabytes, 0, 1 << 20,
+               "The server logs its events and decisions in decisions/project.jsonl up to this size, for\n"
+               "`gleaner-sim replay`. A start renames a log that is more than half full to\n"
+               "decisions/project-former.jsonl, and begins a new one. 0 disables the log.");
   settings.add("log.level", &c.log_level, "trace, debug, info, warning or error.",
                [](const std::string& level) -> Status {
                  for (const char* known : {"trace", "debug", "info", "warning", "error"})

@@ -8,7 +8,7 @@ import { t } from "./strings";
 type Later = typeof import("./later");
 const later = signal<Later | null>(null);
 
-// `name`: of a page, which is told meanwhile.
+// `name`: the heading while the page is fetched.
 export function Fetched({ of, name }: { of: (found: Later) => ComponentChildren; name?: string }) {
   const [wrong, setWrong] = useState(false);
   useEffect(() => {

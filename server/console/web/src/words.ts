@@ -5,7 +5,7 @@ const whole = new Intl.NumberFormat(language);
 const short = new Intl.NumberFormat(language, { maximumFractionDigits: 12 });
 const tenths = new Intl.NumberFormat(language, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 const rules = new Intl.PluralRules(language);
-// As gleaner-admin rounds, to the last bit: what either is told is the same number, and so is what it says.
+// Rounds as gleaner-admin does, to the last bit: both print the same text for the same number.
 const rounded = (n: number, decimals: number): number => Math.round(n * 10 ** decimals) / 10 ** decimals;
 export const count = (n: number): string => whole.format(Math.round(n));
 export const figure = (n: number): string => Math.abs(n) >= 999.5 || n === 0 ? whole.format(Math.round(n)) : short.format(rounded(n, Math.max(0, 2 - Math.floor(Math.log10(Math.abs(n))))));
