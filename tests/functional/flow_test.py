@@ -105,6 +105,26 @@ class Flows(unittest.TestCase):
             self.assertEqual(lacking.returncode, 1, lacking.stderr)
             self.assertIn("node square has no result no-such, only table.csv, rows.tar", lacking.stdout)
 
+    def test_once_more(self):
+        """A node that was cancelled is added anew only where that is asked for."""
+        self.wrap("awk", "--name", "square", "--number", "square=^(.*)", "--", "BEGIN {{ print {n} * {n} }}")
+        (self.directory / "late.toml").write_text('flow = 1\nname = "late"\n[[node]]\nname = "square"\napp = "square"\ntable = "runs.csv"\n')
+        with Grid() as grid:
+            grid.start_server()
+            grid.add_application(self.directory / "square")
+            begun = grid.start("flow", "gleaner-admin", "--project", grid.project / "admin", "flow", "run", self.directory / "late.toml")
+            grid.wait_until("the node", lambda: grid.admin_json("problem", "list")["items"])
+            grid.kill("flow")
+            begun.wait()
+            grid.admin("problem", "cancel", "late/square", "--yes")
+            left = self.flow(grid, "run", "late.toml")
+            self.assertEqual((left.returncode, json.loads(left.stdout)["nodes"][0]["state"]), (1, "cancelled"), left.stderr)
+            self.assertEqual(len(grid.admin_json("problem", "list")["items"]), 1)
+            grid.add_client("a")
+            again = self.flow(grid, "run", "late.toml", "--again")
+            self.assertEqual((again.returncode, json.loads(again.stdout)["nodes"][0]["state"]), (0, "finished"), again.stdout + again.stderr)
+            self.assertEqual(len(grid.admin_json("problem", "list")["items"]), 2)
+
 
 if __name__ == "__main__":
     main()

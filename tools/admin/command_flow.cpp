@@ -1,4 +1,5 @@
 // flow run, flow show: problems that need each other's results.
+#include <charconv>
 #include <map>
 #include <set>
 
@@ -22,21 +23,30 @@ struct FlowOptions {
   bool again = false;  // failed and cancelled nodes are added anew
 };
 
-// The nodes' problems, by the nodes' names: of several of a name the newest. Of a node that the server did
+// The nodes' problems, by the nodes' names: of several of a node the newest. Of a node that the server did
 // not take a failed one without an id.
 using Problems = std::map<std::string, ProblemInfo>;
 
+// How often the node of that name was added when this problem was: FLOW/NODE is 1, FLOW/NODE.2 is 2; 0: it is
+// another one's.
+int turn_of(const std::string& problem, const std::string& node) {
+  if (problem == node) return 1;
+  if (!problem.starts_with(node + ".")) return 0;
+  int turn = 0;
+  const char* const end = problem.data() + problem.size();
+  const auto read = std::from_chars(problem.data() + node.size() + 1, end, turn);
+  return read.ec == std::errc() && read.ptr == end ? turn : 0;
+}
+
 Result<Problems> find_problems(Api& api, const Flow& flow) {
   TRY_ASSIGN(const auto all, api.problems());
-  std::map<std::string, ProblemInfo> by_name;
-  for (const ProblemInfo& problem : all)
-    if (const auto found = by_name.find(problem.name);
-        found == by_name.end() || found->second.id < problem.id)
-      by_name[problem.name] = problem;
   Problems problems;
   for (const FlowNode& node : flow.nodes)
-    if (const auto found = by_name.find(node.problem.name); found != by_name.end())
-      problems.emplace(node.name, found->second);
+    for (const ProblemInfo& problem : all)
+      if (turn_of(problem.name, node.problem.name) > 0)
+        if (const auto found = problems.find(node.name);
+            found == problems.end() || found->second.id < problem.id)
+          problems[node.name] = problem;
   return problems;
 }
 
@@ -61,8 +71,11 @@ Result<protocol::Input> result_of(Api& api, const FlowInput& input, const Proble
                "node " + input.node + " has no result " + input.result + ", only " + joined(names)};
 }
 
-Result<ProblemInfo> add_node(Session& session, Api& api, const FlowNode& node, const Problems& problems) {
+// `turn`: how often it was added before.
+Result<ProblemInfo> add_node(Session& session, Api& api, const FlowNode& node, const Problems& problems,
+                             int turn) {
   protocol::AddProblem problem = node.problem;
+  if (turn > 0) problem.name += "." + std::to_string(turn + 1);
   for (const FlowInput& input : node.inputs) {
     if (!input.node.empty()) {
       TRY_ASSIGN(auto described, result_of(api, input, problems.at(input.node)));
@@ -192,9 +205,15 @@ Result<ExitCode> show(Session& session, const FlowOptions& options) {
   return tell(session, flow, problems);
 }
 
-// What ended otherwise than finished is as if it had never been.
-void forget_lost(Problems& problems) {
-  std::erase_if(problems, [](const auto& entry) { return lost(entry.second); });
+// What ended otherwise than finished is to be added once more: returns how often each of them was.
+std::map<std::string, int> forget_lost(const Flow& flow, Problems& problems) {
+  std::map<std::string, int> turns;
+  for (const FlowNode& node : flow.nodes)
+    if (const auto found = problems.find(node.name); found != problems.end() && lost(found->second)) {
+      turns[node.name] = turn_of(found->second.name, node.problem.name);
+      problems.erase(found);
+    }
+  return turns;
 }
 
 // Nothing of it changes any more, unless a person does something.
@@ -214,15 +233,16 @@ Result<ExitCode> run(Session& session, const FlowOptions& options) {
   TRY_ASSIGN(Api* const api, session.api());
   FlowView view(session, flow);
   Problems refused;
+  std::map<std::string, int> turns;
   bool first = true;
   for (;;) {
     TRY_ASSIGN(Problems problems, find_problems(*api, flow));
-    if (first && options.again) forget_lost(problems);
+    if (first && options.again) turns = forget_lost(flow, problems);
     first = false;
     problems.insert(refused.begin(), refused.end());
     for (const FlowNode& node : flow.nodes) {
       if (problems.contains(node.name) || !waits_for(node, problems).empty()) continue;
-      auto added = add_node(session, *api, node, problems);
+      auto added = add_node(session, *api, node, problems, turns[node.name]);
       if (!added.ok()) {
         if (!is_refusal(added.error())) return added.error();
         ProblemInfo failed;
@@ -262,9 +282,10 @@ void add_flow_commands(CLI::App& program, Action& chosen) {
       declare(*flows, chosen, "run", "Add what can begin, and go on until all is finished", options, run);
   running->add_flag("--again", options->again, "add nodes that failed or were cancelled once more");
   running->footer(
-      "The nodes' problems are called FLOW/NODE. The command may be ended and given again, also elsewhere: "
-      "it\n"
-      "goes on with what is there. A node that fails stops only those that need it.\n"
+      "The nodes' problems are called FLOW/NODE; one that was added again is FLOW/NODE.2. You may interrupt\n"
+      "the command: the same one, on this computer or another, resumes the flow. A failed node stops only "
+      "the\n"
+      "nodes that need it.\n"
       "Exit status: 0 if all nodes are finished, 1 if not.\n\n"
       "Example:\n  gleaner-admin flow run study.toml");
   declare(*flows, chosen, "show", "Show how far it is", std::make_shared<FlowOptions>(), show);

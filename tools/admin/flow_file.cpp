@@ -33,7 +33,7 @@ class Reader {
     const std::string where = "node " + std::to_string(number + 1);
     node.name = text(table, "name", where);
     if (!good_name(node.name))
-      mistake(where, "name: expected letters, digits, '-' and '_', at most 32, got \"" + node.name + "\"");
+      mistake(where, "name: expected letters, digits, '-' and '_', at most 28, got \"" + node.name + "\"");
     const std::string called = "node " + node.name;
     node.problem.application = text(table, "app", called);
     if (node.problem.application.empty()) mistake(called, "app: missing, the application");
@@ -60,7 +60,7 @@ class Reader {
                                                   "strategy", "straggler", "validation"};
 
   static bool good_name(const std::string& name) {
-    return !name.empty() && name.size() <= 32 && std::all_of(name.begin(), name.end(), [](unsigned char c) {
+    return !name.empty() && name.size() <= 28 && std::all_of(name.begin(), name.end(), [](unsigned char c) {
       return std::isalnum(c) != 0 || c == '-' || c == '_';
     });
   }
