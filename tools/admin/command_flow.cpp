@@ -282,10 +282,9 @@ void add_flow_commands(CLI::App& program, Action& chosen) {
       declare(*flows, chosen, "run", "Add what can begin, and go on until all is finished", options, run);
   running->add_flag("--again", options->again, "add nodes that failed or were cancelled once more");
   running->footer(
-      "The nodes' problems are called FLOW/NODE; one that was added again is FLOW/NODE.2. You may interrupt\n"
-      "the command: the same one, on this computer or another, resumes the flow. A failed node stops only "
-      "the\n"
-      "nodes that need it.\n"
+      "The nodes' problems are called FLOW/NODE; one that was added again is FLOW/NODE.2.\n"
+      "You may interrupt the command: the same one, on this computer or another, resumes the\n"
+      "flow. A failed node stops only the nodes that need it.\n"
       "Exit status: 0 if all nodes are finished, 1 if not.\n\n"
       "Example:\n  gleaner-admin flow run study.toml");
   declare(*flows, chosen, "show", "Show how far it is", std::make_shared<FlowOptions>(), show);
