@@ -29,6 +29,12 @@ class Person(Browser):
             seen = self.run("[document.activeElement.outerHTML.slice(0, 200), document.body.innerText.slice(0, 2000)].join('\\n')")
             raise AssertionError(f"{error}; the page shows:\n{seen}\n{self.complaints()}") from None
 
+    def forgive(self, status):
+        """A refusal that was meant, which the browser logs too, perhaps a moment later; there is no other complaint."""
+        complaints = self.grid.wait_until("the refusal in the browser's log", self.complaints)
+        self.test.assertEqual([text for text in complaints if status not in text], [])
+        self.events.clear()
+
     @staticmethod
     def has(words):
         return f"(document.querySelector('main')?.innerText ?? '').includes({json.dumps(words)})"
