@@ -1,8 +1,12 @@
 """A program that somebody has already, with its libraries, over the rows of a table: written by `app wrap`, computed by confined
 clients that have none of those libraries, with failed rows as rows; and a table of a million rows."""
+import contextlib
 import csv
 import io
+import os
 import pathlib
+import pty
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -10,7 +14,7 @@ import tempfile
 import time
 import unittest
 
-from harness import BUILD, SLOW, SOURCE, Grid, local_arguments, main
+from harness import BUILD, SLOW, SOURCE, Grid, local_arguments, main, needs
 
 ADMIN = BUILD / "bin" / "gleaner-admin"
 ROWS = 200
@@ -90,6 +94,34 @@ class Tables(unittest.TestCase):
                 project.table("sum", [{"z": 1}])
             with self.assertRaisesRegex(gleaner.GridError, "no rows"):
                 project.table("sum", [])
+
+    @needs(shutil.which("busybox"), "busybox-static is not installed")
+    def test_a_script_of_the_shell_by_questions(self):
+        script = self.write("count", "#!/bin/sh\n[ $1 = x ] && exit 7\ni=0\nwhile [ $i -lt $1 ]; do i=$((i + 3)); done\necho sum $i > $2\n")
+        script.chmod(0o755)
+        person, terminal = pty.openpty()
+        wrap = subprocess.Popen([ADMIN, "app", "wrap", "./count", "--shell", "--number", "sum=^sum (.*)"], cwd=self.directory,
+                                stdin=terminal, stdout=terminal, stderr=terminal, close_fds=True)
+        os.close(terminal)
+        for answer in ("{limit} {out.txt}", "steps", "Counts by three", "", "", "64", "", "n"):  # as asked
+            os.write(person, answer.encode() + b"\n")
+        said = b""
+        with contextlib.suppress(OSError):  # the end of a terminal
+            while part := os.read(person, 65536):
+                said += part
+        self.assertEqual(wrap.wait(timeout=60 * SLOW), 0, said)
+        self.assertIn(b"What is one item? [one run of count]", said)
+        table = self.write("limits.csv", "limit\n10\n3\nx\n")
+        subprocess.run([ADMIN, "run-local", self.directory / "steps", "-o", self.directory / "out", "--table", table, *local_arguments()],
+                       check=True, timeout=120 * SLOW)
+        rows = list(csv.DictReader(io.StringIO((self.directory / "out" / "table.csv").read_text())))
+        self.assertEqual([(row["status"], row["sum"]) for row in rows], [("ok", "12"), ("ok", "3"), ("exit 7", "")])
+        manifest = (self.directory / "steps" / "manifest.toml").read_text()
+        for words in ('"Counts by three"', "one run of count", "64"):
+            self.assertIn(words, manifest)
+        alone = subprocess.run([ADMIN, "app", "wrap", "./count", "--shell", "-o", "more", "--", "{x}"], cwd=self.directory,
+                               capture_output=True, text=True, env={"PATH": "/nowhere"})
+        self.assertIn("install the package busybox-static", alone.stderr)
 
     def test_what_goes_wrong_is_said(self):
         script = self.write("script", "#!/bin/sh\ncat\n")

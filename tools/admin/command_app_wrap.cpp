@@ -133,7 +133,11 @@ Result<ExitCode> wrap(Session& session, const WrapOptions& given) {
   TRY(add_numbers(options.numbers, plan));
   for (const std::string& data : options.data) plan.data.push_back(named_data(data));
   if (options.shell) {
-    TRY_ASSIGN(plan.shell, find_program(outside, "busybox"));
+    auto shell = find_program(outside, "busybox");
+    if (!shell)
+      return Error{ErrorKind::not_found,
+                   "--shell takes busybox along, which is not in PATH: install the package busybox-static"};
+    plan.shell = *std::move(shell);
   }
   const io::Path into = options.out.empty() ? io::Path(plan.name) : io::Path(options.out);
   TRY_ASSIGN(const auto made, local::make_wrapped_bundle(outside.files, outside.processes, plan, into));
