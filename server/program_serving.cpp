@@ -1,7 +1,9 @@
 #include "server/program_serving.h"
 
+#include <fmt/format.h>
 #include <signal.h>
 #include <spdlog/spdlog.h>
+#include <sys/resource.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
@@ -40,6 +42,20 @@ Result<int> inherited_socket() {
   return SD_LISTEN_FDS_START;
 }
 
+// Stacks of 20 threads and jemalloc's arenas: below 224 MiB a server without hosts did not start.
+constexpr rlim_t address_space_min = 512 << 20;
+
+// jemalloc crashes where it finds no addresses for a thread's arena, instead of telling that there is no
+// memory.
+Status check_address_space() {
+  rlimit addresses{};
+  if (::getrlimit(RLIMIT_AS, &addresses) != 0 || addresses.rlim_cur >= address_space_min) return {};
+  return Error{ErrorKind::io,
+               fmt::format("this process may use {} MiB of addresses, and the server needs {}: raise "
+                           "`ulimit -v` (LimitAS= of a systemd unit)",
+                           addresses.rlim_cur >> 20, address_space_min >> 20)};
+}
+
 // What is wrong with a renewed certificate must not end the server.
 void renew_certificate(http::Server& server, const service::ProjectDirectory& project,
                        const std::function<void()>& renewed) {
@@ -72,6 +88,7 @@ void block_signals() {
 
 Result<http::ServerOptions> http_options(const service::Configuration& configuration,
                                          const service::ProjectDirectory& project, int port) {
+  TRY(check_address_space());
   http::ServerOptions options;
   options.address = configuration.address;
   options.port = port;

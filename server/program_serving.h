@@ -21,7 +21,7 @@ void let_managers_read();
 // Its directory is closed to others, and so is what the server makes in it. A line of the log if it was not.
 void open_privately(const io::Path& directory);
 // As the settings have it, with the socket that systemd listens on, if it does; certificate and key are left
-// to the caller.
+// to the caller. Error: io, too, where the process may use too few addresses.
 [[nodiscard]] Result<http::ServerOptions> http_options(const service::Configuration& configuration,
                                                        const service::ProjectDirectory& project, int port);
 // HTTPS in front of a service, which outlives it.

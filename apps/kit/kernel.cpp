@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
+#include <exception>
 #include <new>
 
 #include "apps/kit/channel.h"
@@ -269,7 +270,12 @@ int serve_kernel(const KernelFactory& factory, Checkpoints checkpoints, int inpu
 
 int kernel_main(const KernelFactory& factory, Checkpoints checkpoints) {
   std::signal(SIGPIPE, SIG_IGN);  // a client that is gone shows as an error of write()
-  return serve_kernel(factory, checkpoints, 0, 1, threads_allowed());
+  try {
+    return serve_kernel(factory, checkpoints, 0, 1, threads_allowed());
+  } catch (const std::exception& exception) {  // no memory, even for a word
+    std::fprintf(stderr, "the kernel failed: %s\n", exception.what());
+    return 1;
+  }
 }
 
 }  // namespace gleaner::kit

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <exception>
 #include <new>
 
 #include "apps/kit/channel.h"
@@ -265,7 +266,12 @@ int serve_manager(Manager& manager, int input, int output) {
 
 int manager_main(Manager& manager) {
   std::signal(SIGPIPE, SIG_IGN);
-  return serve_manager(manager, 0, 1);
+  try {
+    return serve_manager(manager, 0, 1);
+  } catch (const std::exception& exception) {  // no memory, even for a word
+    std::fprintf(stderr, "the manager failed: %s\n", exception.what());
+    return 1;
+  }
 }
 
 }  // namespace gleaner::kit

@@ -1,3 +1,5 @@
+#include <cstdio>
+#include <exception>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -69,5 +71,10 @@ std::string taken(long bytes, long allowed, const std::string& what) {
 }  // namespace gleaner::attack
 
 int main() {
-  return gleaner::attack::serve();
+  try {
+    return gleaner::attack::serve();
+  } catch (const std::exception& exception) {  // an attack that takes all memory ends as a kernel does
+    std::fprintf(stderr, "gleaner-attack: %s\n", exception.what());
+    return 1;
+  }
 }

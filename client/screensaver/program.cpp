@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 
 #include "client/screensaver/options.h"
@@ -68,7 +69,8 @@ int run_window(const Options& options, ViewSource& source) {
 
 int screensaver_main(int argc, char** argv) {
   const char* const window = std::getenv("XSCREENSAVER_WINDOW");
-  const Options options = parse_options({argv + 1, argv + argc}, window == nullptr ? "" : window);
+  ::signal(SIGPIPE, SIG_IGN);  // what libraries say on standard error may have no reader
+  const Options options = parse_options({argv + (argc > 0), argv + argc}, window == nullptr ? "" : window);
   if (options.help || options.version) {
     terminal::print("{}", options.help ? help_text() : fmt::format("gleaner-screensaver {}\n", version_text));
     return exit_ok;

@@ -7,7 +7,12 @@
 namespace gleaner {
 
 ThreadPool::ThreadPool(int threads) {
-  for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { run(); });
+  try {
+    for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { run(); });
+  } catch (...) {
+    stop();  // no thread outlives its owner
+    throw;
+  }
 }
 
 ThreadPool::~ThreadPool() {

@@ -15,6 +15,7 @@ namespace gleaner {
 
 class ThreadPool {
  public:
+  // Throws std::system_error where the system starts no more threads.
   explicit ThreadPool(int threads);
   ~ThreadPool();  // stop()
   // False once stopping: the job is not taken.

@@ -26,6 +26,10 @@ std::string sentence() {
     return path.empty() ? error.what() : path + ": " + error.code().message();
   } catch (const std::bad_alloc&) {
     return "there is not enough memory: close some programs";
+  } catch (const std::system_error& error) {
+    if (error.code() != std::errc::resource_unavailable_try_again) return error.what();
+    return "the system starts no more threads: raise the limit of processes or of memory (ulimit -u, ulimit "
+           "-v)";
   } catch (const std::exception& error) {
     return error.what();
   } catch (...) {
@@ -48,6 +52,15 @@ void complain() noexcept {
   std::_Exit(failed_status);
 }
 
+// Has all that was printed been written? A reader that went away (`| head`) has what it wanted.
+bool all_is_written() {
+  std::cout.flush();
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return true;
+  if (reader_is_gone(stdout)) return true;
+  print(stderr, "{}: standard output does not take all that was printed: is its disk full?\n", program_name);
+  return false;
+}
+
 }  // namespace
 
 int run(const char* name, const std::function<int()>& program, int failed) noexcept {
@@ -58,8 +71,7 @@ int run(const char* name, const std::function<int()>& program, int failed) noexc
   try {
     clean_streams();
     const int status = program();
-    std::cout.flush();
-    return status;
+    return all_is_written() || status != 0 ? status : failed;
   } catch (...) {
     complain();
     return failed;

@@ -1,6 +1,7 @@
 #include "shared/terminal/streams.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,6 +11,11 @@ namespace gleaner::terminal {
 
 bool is_terminal(std::FILE* stream) {
   return ::isatty(::fileno(stream)) == 1;
+}
+
+bool reader_is_gone(std::FILE* stream) {
+  pollfd asked{::fileno(stream), 0, 0};
+  return ::poll(&asked, 1, 0) > 0 && (asked.revents & (POLLERR | POLLHUP)) != 0;
 }
 
 void open_missing_streams() {

@@ -1,3 +1,6 @@
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <exception>
 
 #include "shared/sandbox/helper/check.h"
@@ -20,6 +23,10 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // What is opened must not take the place of a standard stream that was closed.
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(stream, F_GETFD) == -1 && ::open("/dev/null", O_RDWR) == -1)
+      return gleaner::sandbox::exit_cannot_confine;
   try {
     return run(argc, argv);
   } catch (const std::exception& error) {  // no memory

@@ -5,6 +5,7 @@
 #include <barrier>
 #include <memory>
 #include <numeric>
+#include <system_error>
 #include <thread>
 
 #include "tools/simulator/relays/node.h"
@@ -44,7 +45,13 @@ class WorldLoop {
       }
     };
     std::vector<std::thread> others;
-    for (std::ptrdiff_t i = 1; i < threads; ++i) others.emplace_back(work);
+    for (std::ptrdiff_t i = 1; i < threads; ++i) {
+      try {
+        others.emplace_back(work);
+      } catch (const std::system_error&) {  // the system starts no more: the result is the same with fewer
+        for (; i < threads; ++i) barrier.arrive_and_drop();
+      }
+    }
     work();
     for (std::thread& thread : others) thread.join();
     return sum_up();

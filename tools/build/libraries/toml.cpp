@@ -1,0 +1,3 @@
+// toml++, compiled from its headers.
+#define TOML_IMPLEMENTATION
+#include <toml++/toml.h>
