@@ -2,56 +2,22 @@
 import json
 import os
 import random
-import shutil
 import signal
-import subprocess
 import unittest
 
-from harness import SANDBOX_OFF, Grid, main
+from computers import copy_state, elsewhere, may_unshare
+from harness import Grid, main
 from kernels import Held
 from tree import SETTINGS, Tree, active
 
 NAMED = "two computers use its identity"
 
 
-def copy_state(source, target):
-    """Of a client or relay that runs: what a disk image has of it. Files that come and go meanwhile are not missed."""
-    def without(directory, names):
-        return [name for name in names if name.endswith(".sock") or name in ("lock", "store.lock")]
-
-    for _ in range(20):
-        shutil.rmtree(target, ignore_errors=True)
-        try:
-            shutil.copytree(source, target, symlinks=True, ignore=without)
-            return
-        except (shutil.Error, FileNotFoundError):
-            continue
-    raise AssertionError(f"{source} cannot be copied")
-
-
 def items_of(grid):
     return sum(host["items_accepted"] for host in grid.admin_json("host", "list")["items"])
 
 
-def elsewhere(grid, name, machine_id=None, host_name="elsewhere"):
-    """A program that starts its arguments on a computer of another name and machine id (None: it has none)."""
-    identity = grid.directory / f"machine-id-{name}"
-    identity.write_text(machine_id + "\n" if machine_id else "")
-    starter = grid.directory / f"on-{name}"
-    starter.write_text(f'#!/bin/sh\nmount --bind {identity} /etc/machine-id && hostname {host_name} && exec "$@"\n')
-    starter.chmod(0o755)
-    return ["unshare", "-m", "-u", starter]
-
-
-def may_unshare():
-    return os.geteuid() == 0 and subprocess.run(["unshare", "-m", "-u", "true"], capture_output=True).returncode == 0
-
-
 class Copies(unittest.TestCase):
-    def start_held(self, grid, name, before=()):
-        return grid.start(name, "gleaner-client", "run", "--state", grid.state(name), "--sandbox", SANDBOX_OFF, "--run", "always",
-                          "--cores", 1, "--priority", "normal", "--benchmark-mflops", 1000, before=before)
-
     def check_end(self, grid, held, identity, names):
         held.let_go()
         grid.wait_finished(identity, 180)
@@ -69,7 +35,7 @@ class Copies(unittest.TestCase):
             grid.wait_until("results", lambda: grid.problem(identity)["accepted"] > 20, 60)
             copy_state(grid.state("one"), grid.state("two"))
             first = grid.host_id("one")
-            self.start_held(grid, "two")
+            held.start_client("two")
             grid.wait_until("two hosts", lambda: len(active(grid)) == 2, 60)
             second, = [host["id"] for host in active(grid) if host["id"] != first]
             # Named wherever somebody looks.
@@ -106,13 +72,13 @@ class Copies(unittest.TestCase):
             grid.wait_until("results", lambda: grid.problem(identity)["accepted"] > 10, 60)
             for name in names[1:]:
                 copy_state(grid.state("one"), grid.state(name))
-                self.start_held(grid, name)
+                held.start_client(name)
             for _ in range(6):
                 accepted = grid.problem(identity)["accepted"]
                 grid.wait_until("more results", lambda accepted=accepted: grid.problem(identity)["accepted"] >= accepted + 5, 60)
                 victim = source.choice(names)
                 grid.kill(victim)
-                self.start_held(grid, victim)
+                held.start_client(victim)
             grid.wait_until("three hosts", lambda: len(active(grid)) == 3, 90)
             self.check_end(grid, held, identity, names)
             self.assertEqual(items_of(grid), held.count)
@@ -136,7 +102,7 @@ class Copies(unittest.TestCase):
                 grid.kill("one", signal.SIGKILL)
                 if put_back:
                     copy_state(backup, grid.state("one"))
-                self.start_held(grid, "one")
+                held.start_client("one")
             more()
             grid.kill("server", signal.SIGKILL)  # what it knows of runs is in memory
             grid.start_server()
@@ -153,7 +119,7 @@ class Copies(unittest.TestCase):
             held = Held(grid, 200)
             identity = held.add()
             grid.join("one")
-            self.start_held(grid, "one", elsewhere(grid, "first", None, "first"))
+            held.start_client("one", before=elsewhere(grid, "first", None, "first"))
             grid.wait_until("results", lambda: grid.problem(identity)["accepted"] > 10, 60)
             # The server is away while it goes on: what is finished waits.
             units = grid.membership("one") / "units"
@@ -171,7 +137,7 @@ class Copies(unittest.TestCase):
             grid.kill("one")
             grid.start_server()
             accepted = grid.problem(identity)["accepted"]
-            self.start_held(grid, "one", elsewhere(grid, "second", "0123456789abcdef0123456789abcdef", "second"))
+            held.start_client("one", before=elsewhere(grid, "second", "0123456789abcdef0123456789abcdef", "second"))
             grid.wait_until("what waited", lambda: grid.problem(identity)["accepted"] > accepted, 60)
             hosts = grid.admin_json("host", "list")["items"]
             self.assertEqual([(host["id"], host["name"]) for host in hosts], [(grid.host_id("one"), "one")])
@@ -227,7 +193,7 @@ class Copies(unittest.TestCase):
             grid.wait_until("results", lambda: grid.problem(identity)["accepted"] > 10, 60)
             copy_state(grid.state("one"), grid.state("two"))
             first = grid.host_id("one")
-            self.start_held(grid, "two")
+            held.start_client("two")
             grid.wait_until("two hosts under the relay", lambda: len([host for host in active(grid) if host.get("relay")]) == 2, 90)
             self.assertIn(f"host {first} (one): {NAMED}", grid.log("lab"))
             before = {host["id"]: host["items_accepted"] for host in active(grid)}

@@ -230,6 +230,17 @@ class Grid:
                 raise AssertionError(f"no setting {dotted}")
         path.write_text("\n".join(text) + "\n")
 
+    def restore_server(self, backup, env=None):
+        """The server's disk is lost, and what it was at the backup runs in its place, with the keys and settings that it had last."""
+        self.kill("server")
+        lost = self.directory / f"lost-{time.monotonic_ns()}"
+        shutil.move(self.project, lost)
+        self.run("gleaner-server", "restore", backup, self.project)
+        for name in ("keys", "admin"):
+            shutil.copytree(lost / name, self.project / name, dirs_exist_ok=True)
+        shutil.copy(lost / "server.toml", self.project)
+        self.start_server(env=env)
+
     def start_server(self, *arguments, env=None, program="gleaner-server", before=()):
         process = self.start("server", program, "run", self.project, *arguments, env=env, before=before)
 
@@ -318,10 +329,10 @@ class Grid:
         return self.run("gleaner-client", "join", code or self.own_code, "--state", self.state(name), "--name", name,
                         *arguments, check=check)
 
-    def start_client(self, name, *arguments, cores=1, share=1.0, env=None, run="always", sandbox=None):
+    def start_client(self, name, *arguments, cores=1, share=1.0, env=None, run="always", sandbox=None, before=()):
         confined = ["--sandbox", sandbox] if sandbox else sandbox_arguments(self.state(name))
         return self.start(name, "gleaner-client", "run", "--state", self.state(name), *confined, "--run", run, "--cores", cores,
-                          "--cpu-share", share, "--priority", "normal", "--benchmark-mflops", 1000 * share, *arguments, env=env)
+                          "--cpu-share", share, "--priority", "normal", "--benchmark-mflops", 1000 * share, *arguments, env=env, before=before)
 
     def add_client(self, name, **options):
         self.join(name)

@@ -86,8 +86,8 @@ class Held:
         self.grid.add_application(self.bundle)
         return self.grid.add_problem("held", "held", *options, count=self.count)
 
-    def start_client(self, name):
-        self.grid.start_client(name, sandbox=SANDBOX_OFF)
+    def start_client(self, name, **options):
+        self.grid.start_client(name, sandbox=SANDBOX_OFF, **options)
 
     def add_client(self, name):
         self.grid.join(name)

@@ -25,15 +25,20 @@ class Bucket:
             await asyncio.sleep(self.free_at - now)
 
 
+class Broken(Exception):
+    """A connection."""
+
+
 class Link:
     """All ports are of the loopback. `up` is towards the parent: rates in bytes a second for each direction, all connections
     together, None for as fast as can be; `latency` in seconds, one way; `loss`: the part of packets that is sent twice, the second time
-    a while later. May be told and asked by any thread."""
+    a while later; `breaks`: a connection breaks after so many bytes on average, at random, both ways together; None: never. May be
+    told and asked by any thread."""
 
-    def __init__(self, parent_port, up=None, down=None, latency=0.0, loss=0.0):
-        self.parent_port, self.latency, self.loss = parent_port, latency, loss
+    def __init__(self, parent_port, up=None, down=None, latency=0.0, loss=0.0, breaks=None):
+        self.parent_port = parent_port
         self.lots = random.Random(1)
-        self.buckets = {"up": Bucket(up), "down": Bucket(down)}
+        self.shape(up, down, latency, loss, breaks)
         self.bytes = {"up": 0, "down": 0}
         self.connections = 0  # so far
         self.whole, self.silent = True, False
@@ -42,6 +47,11 @@ class Link:
         threading.Thread(target=self.loop.run_forever, daemon=True).start()
         self.listener = self.do(self.listen())
         self.port = self.listener.sockets[0].getsockname()[1]
+
+    def shape(self, up=None, down=None, latency=0.0, loss=0.0, breaks=None):
+        """From now on."""
+        self.latency, self.loss, self.breaks = latency, loss, breaks
+        self.buckets = {"up": Bucket(up), "down": Bucket(down)}
 
     def do(self, work):
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(30)
@@ -93,8 +103,8 @@ class Link:
             finally:
                 self.open.discard(parent[1])
                 parent[1].transport.abort()
-        except asyncio.CancelledError:
-            pass  # close()
+        except (asyncio.CancelledError, Broken):
+            pass  # close(), or by lot
         finally:
             self.open.discard(writer)
             writer.transport.abort()
@@ -110,6 +120,8 @@ class Link:
                 if self.silent:
                     await asyncio.sleep(3600)  # ended by restore()
                 self.bytes[way] += len(data)
+                if self.breaks and self.lots.random() < len(data) / self.breaks:
+                    raise Broken
                 if self.latency:
                     self.loop.call_later(self.latency, writer.write, data)
                 else:

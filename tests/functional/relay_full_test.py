@@ -1,32 +1,26 @@
 """A relay whose disk is full: it gives its leases back and says so, the project's other hosts compute them, and its log stays short."""
-import errno
-import os
-import subprocess
 import unittest
 
+from computers import SmallDisk, may_unshare
 from harness import main
 from kernels import Held
 from tree import Tree
 
 
 class Full(unittest.TestCase):
-    @unittest.skipUnless(os.geteuid() == 0, "mounts a small disk, which takes root")
+    @unittest.skipUnless(may_unshare(), "only root may mount a small disk")
     def test_a_relay_whose_disk_is_full_gives_its_work_back(self):
         with Tree() as grid:
             grid.start_server()
             held = Held(grid, 600, pause=0.1, item_bytes=30_000)
-            directory = grid.relay_directory("lab")
-            directory.mkdir()
-            mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", directory], capture_output=True, text=True)
-            if mounted.returncode != 0:
-                self.skipTest("root may not mount here: " + mounted.stderr)
-            self.addCleanup(subprocess.run, ["umount", "-l", directory], check=False)
+            disk = SmallDisk(grid.relay_directory("lab"), 64)
+            self.addCleanup(disk.close)
             grid.add_relay("lab", settings="store.disk_reserve_megabytes = 4")
             identity = held.add()
             grid.add_under("lab", held, "pc")
             grid.wait_until("results", lambda: grid.problem(identity)["accepted"] > 10, 120)
             self.assertEqual(self.warnings(grid), [])
-            self.fill(directory / "filler")
+            disk.fill()
 
             grid.wait_until("the relay's word", lambda: "the relay lab" in " ".join(self.warnings(grid)), 120)
             self.assertIn("nearly full", " ".join(self.warnings(grid)))
@@ -40,7 +34,7 @@ class Full(unittest.TestCase):
             grid.wait_finished(identity, 120)
             self.assertEqual(grid.results(identity), held.expected)
 
-            (directory / "filler").unlink()
+            disk.empty()
             grid.wait_until("the all-clear", lambda: self.warnings(grid) == [], 120)
             grid.kill("direct")
             again = grid.add_problem("held", "again", count=20)
@@ -53,15 +47,6 @@ class Full(unittest.TestCase):
     def held_by(self, grid, name):
         hosts = {host["name"]: host["id"] for host in grid.admin_json("host", "list")["items"]}
         return int(grid.rows(f"SELECT count(*) FROM units WHERE host = {hosts[name]} AND state = 1")[0][0])
-
-    def fill(self, path):
-        """To the last byte."""
-        with open(path, "wb", buffering=0) as file:
-            try:
-                while True:
-                    file.write(bytes(1 << 16))
-            except OSError as error:
-                self.assertEqual(error.errno, errno.ENOSPC)
 
 
 if __name__ == "__main__":

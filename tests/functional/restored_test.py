@@ -1,7 +1,5 @@
 """A server that is restored from a backup: it takes back whom and what it can, gives no number twice, and mixes up no two problems."""
 import re
-import shutil
-import time
 import unittest
 
 from harness import SQUARES, FakeHost, Grid, main
@@ -10,17 +8,6 @@ from tree import SETTINGS, Tree, active
 
 
 class Restored(unittest.TestCase):
-    def put_back(self, grid, backup):
-        """The server's disk is lost, and what it was at the backup runs in its place."""
-        grid.kill("server")
-        lost = grid.directory / f"lost-{time.monotonic_ns()}"
-        shutil.move(grid.project, lost)
-        grid.run("gleaner-server", "restore", backup, grid.project)
-        for name in ("keys", "admin"):
-            shutil.copytree(lost / name, grid.project / name, dirs_exist_ok=True)
-        shutil.copy(lost / "server.toml", grid.project)
-        grid.start_server()
-
     def given(self, grid, host):
         """A grant that the host gets, and the statement; a problem may still be planned."""
         reply = {}
@@ -47,7 +34,7 @@ class Restored(unittest.TestCase):
             grid.admin("host", "revoke", grid.host_id("put-out"), "--yes")
             grid.wait_until("it to hear that", lambda: "this host was revoked" in grid.log("put-out"), 60)
             self.assertIn("revoked by the administrator", grid.control("put-out", "why").stdout)
-            self.put_back(grid, backup)
+            grid.restore_server(backup)
             grid.wait_until("the new one again", lambda: "new" in [host["name"] for host in active(grid)], 90)
             self.assertIn("the server does not know this host", grid.log("new"))
             self.assertNotIn("revoked", grid.log("new"))
@@ -78,7 +65,7 @@ class Restored(unittest.TestCase):
             grid.add_under("lab", held, "new")
             grid.wait_until("results under the relay", lambda: next(host for host in active(grid) if host["name"] == "new")["items_accepted"] > 3, 60)
             process = grid.processes["lab"]
-            self.put_back(grid, backup)
+            grid.restore_server(backup)
             grid.wait_until("all again", lambda: {"old", "between", "lab", "new"} <= {host["name"] for host in active(grid)}, 120)
             self.assertIs(process.poll(), None)
             self.assertIn("the project does not know this relay", grid.log("lab"))
@@ -124,11 +111,11 @@ class Restored(unittest.TestCase):
             FakeHost(grid, "the code's first")
             backup = grid.directory / "backup"
             grid.run("gleaner-server", "backup", grid.project, backup)
-            self.put_back(grid, backup)
+            grid.restore_server(backup)
             held = []
             for number in range(8):
                 held.append(self.given(grid, FakeHost(grid, f"before-{number}")))
-            self.put_back(grid, backup)
+            grid.restore_server(backup)
             host = FakeHost(grid, "again")
             given = set()
             for grant, statement in held:
@@ -169,7 +156,7 @@ class Restored(unittest.TestCase):
             grid.run("gleaner-server", "backup", grid.project, backup)
             lost = grid.add_problem("squares", "lost", count=3000)
             grant, statement = self.given(grid, host)
-            self.put_back(grid, backup)
+            grid.restore_server(backup)
             new = grid.add_problem("squares", "new", count=3, first=100)
             self.assertEqual(new, lost)
             begin, end = grant["range"]["begin"], grant["range"]["end"]
@@ -188,7 +175,7 @@ class Restored(unittest.TestCase):
             backup = grid.directory / "backup"
             grid.run("gleaner-server", "backup", grid.project, backup)
             grant, statement = self.given(grid, one)
-            self.put_back(grid, backup)
+            grid.restore_server(backup)
             honest = FakeHost(grid, "honest")
             other = self.given(grid, honest)[0]
             begin = other["range"]["begin"]
