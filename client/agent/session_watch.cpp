@@ -6,19 +6,22 @@ namespace gleaner::agent {
 
 SessionWatch::SessionWatch(const SourceSettings& settings, std::string session, Uplink uplink, Clock& clock)
     : clock_(clock), session_(std::move(session)), display_(settings.x_display), uplink_(std::move(uplink)) {
-  const SteadyTime now = clock_.steady();
-  const auto add = [this](Result<std::unique_ptr<Source>> source) {
-    if (source.ok())
-      sources_.push_back(std::move(source).value());
-    else
-      missing_.push_back(source.error().message);
+  const auto add = [&](const std::string& what, auto make) {
+    sources_.push_back(std::make_unique<WatchedSource>(
+        what, [settings, make](SteadyTime now) { return make(settings, now); }, clock_));
   };
   // In a Wayland session the X server is only an application: it sees nothing of what others are told.
   if (!settings.wayland_display.empty())
-    add(make_wayland_source(settings, now));
+    add("the Wayland compositor " + settings.wayland_display, make_wayland_source);
   else if (!settings.x_display.empty())
-    add(make_x11_source(settings, now));
-  if (!settings.bus.empty()) add(make_bus_source(settings, now));
+    add("the X server " + settings.x_display, make_x11_source);
+  if (!settings.bus.empty()) add("the session's D-Bus", make_bus_source);
+  for (const auto& source : sources_) source->await(answer_patience);
+  std::erase_if(sources_, [this](const auto& source) {
+    const auto error = source->over();
+    if (error) missing_.push_back(error->message);
+    return error.has_value();
+  });
 }
 
 SessionReport SessionWatch::report() const {
@@ -30,21 +33,13 @@ SessionReport SessionWatch::report() const {
   return report;
 }
 
-// Idle times grow by themselves: only the change from idle to active or back is news.
-bool SessionWatch::changed(const SessionReport& report) const {
-  SessionReport before = told_;
-  SessionReport after = report;
-  for (SessionReport* one : {&before, &after})
-    for (auto& input : one->inputs) input.idle = Duration{0};
-  return before != after;
-}
-
 bool SessionWatch::turn() {
   SteadyTime now = clock_.steady();
-  std::erase_if(sources_, [now](const std::unique_ptr<Source>& source) { return !source->serve(now).ok(); });
+  for (const auto& source : sources_) source->heard();
+  std::erase_if(sources_, [](const auto& source) { return source->over().has_value(); });
   SessionReport next = report();
   // What somebody waits for goes out before anybody else is looked for.
-  const bool news = changed(next) || now >= tell_at_;
+  const bool news = differ(told_, next) || now >= tell_at_;
   if (news) {
     const std::string line = encode(next);
     uplink_.tell(line);
@@ -64,8 +59,9 @@ std::vector<int> SessionWatch::descriptors() const {
 
 Duration SessionWatch::wait_time() const {
   SteadyTime until = std::min(tell_at_, uplink_.wait_until());
-  for (const auto& source : sources_) until = std::min(until, source->wait_until());
-  return std::max(Duration{0}, std::chrono::duration_cast<Duration>(until - clock_.steady()));
+  const SteadyTime now = clock_.steady();
+  for (const auto& source : sources_) until = std::min(until, source->wait_until(now));
+  return std::max(Duration{0}, std::chrono::duration_cast<Duration>(until - now));
 }
 
 }  // namespace gleaner::agent

@@ -1,5 +1,6 @@
 // The agent's loop: every source of a session's state on one side, the clients on the other. What changed is
-// told at once; what did not, once a minute, so that a silent agent can be told from a calm session.
+// told at once; what did not, once a minute, so that a silent agent can be told from a calm session. Nothing
+// here waits for a source that stands still.
 #pragma once
 
 #include <functional>
@@ -9,12 +10,13 @@
 
 #include "client/agent/source.h"
 #include "client/agent/uplink.h"
+#include "client/agent/watched_source.h"
 
 namespace gleaner::agent {
 
 class SessionWatch {
  public:
-  // `session`: logind's name of it, or empty. Sources that are not there are left out; see names().
+  // `session`: logind's name of it, or empty. Sources that are not there are left out; see missing().
   SessionWatch(const SourceSettings& settings, std::string session, Uplink uplink, Clock& clock);
 
   // Takes in and tells what is new. False when nothing is left to watch: the session is over.
@@ -29,13 +31,11 @@ class SessionWatch {
   std::function<void(const std::string& line)> on_report;
 
  private:
-  [[nodiscard]] bool changed(const SessionReport& report) const;
-
   Clock& clock_;
   std::string session_;
   std::string display_;
   Uplink uplink_;
-  std::vector<std::unique_ptr<Source>> sources_;
+  std::vector<std::unique_ptr<WatchedSource>> sources_;
   std::vector<std::string> missing_;
   SessionReport told_;
   SteadyTime tell_at_{};

@@ -1,5 +1,6 @@
 // A source of what a session's user is doing: an X server, a Wayland compositor, the session's D-Bus
-// services. Each is polled for its descriptor and says what it knows when asked. All from one thread.
+// services. Each is polled for its descriptor and says what it knows when asked. It may wait for its other
+// side for ever, as libraries do, so it has a thread of its own (watched_source.h).
 #pragma once
 
 #include <memory>
@@ -13,6 +14,9 @@ namespace gleaner::agent {
 
 // No input for so long is told as "idle since".
 inline constexpr Duration default_granularity = std::chrono::seconds{5};
+// Each source asks its other side this often whether it is there, which has so long to answer.
+inline constexpr Duration probe_interval = std::chrono::seconds{10};
+inline constexpr Duration answer_patience = std::chrono::seconds{5};
 
 struct SourceSettings {
   std::string x_display;        // ":0"; empty: there is no X server to ask
@@ -25,10 +29,10 @@ class Source {
  public:
   virtual ~Source() = default;
   [[nodiscard]] virtual int descriptor() const = 0;
-  // Takes in what has come; never blocks. Call when the descriptor is readable, and when wait_until() has
-  // come. unavailable: the other side is gone, and so is this source.
+  // Takes in what has come, and asks when it is time. Call when the descriptor is readable, and when
+  // wait_until() has come. unavailable: the other side is gone, and so is this source.
   [[nodiscard]] virtual Status serve(SteadyTime now) = 0;
-  [[nodiscard]] virtual SteadyTime wait_until() const { return SteadyTime::max(); }
+  [[nodiscard]] virtual SteadyTime wait_until() const = 0;
   // Adds what it knows.
   virtual void say(SessionReport& report, SteadyTime now) const = 0;
 };

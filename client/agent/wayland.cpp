@@ -51,8 +51,14 @@ class WaylandSource final : public Source {
 
   int descriptor() const override { return wl_display_get_fd(display_); }
 
+  SteadyTime wait_until() const override { return ask_at_; }
+
   Status serve(SteadyTime now) override {
     now_ = now;
+    if (now >= ask_at_) {  // a compositor that stands still does not answer
+      if (wl_display_roundtrip(display_) < 0) return gone();
+      ask_at_ = now + probe_interval;
+    }
     while (wl_display_prepare_read(display_) != 0)
       if (wl_display_dispatch_pending(display_) < 0) return gone();
     wl_display_flush(display_);
@@ -150,6 +156,7 @@ class WaylandSource final : public Source {
   org_kde_kwin_idle* kde_ = nullptr;
   std::vector<std::unique_ptr<Seat>> seats_;
   SteadyTime now_{};
+  SteadyTime ask_at_{};
 };
 
 }  // namespace

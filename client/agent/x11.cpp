@@ -17,7 +17,6 @@ namespace gleaner::agent {
 namespace {
 
 constexpr Duration asking_interval = std::chrono::seconds{1};
-constexpr Duration check_interval = std::chrono::minutes{1};  // whether an alarm was missed
 constexpr std::uint32_t property_words_max = 64;
 
 struct Free {
@@ -156,9 +155,10 @@ class X11Source final : public Source {
       presence_.active();
   }
 
-  // By asking: at first, where nothing is told, and now and then in case something was not.
+  // By asking: at first, where nothing is told, and now and then in case an alarm was missed or the server
+  // stands still.
   void look_at_idle(SteadyTime now) {
-    look_at_ = now + (counter_ == XCB_NONE ? asking_interval : check_interval);
+    look_at_ = now + (counter_ == XCB_NONE ? asking_interval : probe_interval);
     if (counter_ != XCB_NONE) {
       const auto reply = owned(
           xcb_sync_query_counter_reply(connection_, xcb_sync_query_counter(connection_, counter_), nullptr));

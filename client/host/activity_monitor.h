@@ -16,7 +16,7 @@ class ActivityMonitor {
   // To poll: readable as soon as a session's agent says something, or somebody touches an input device that
   // may be watched.
   [[nodiscard]] virtual std::vector<int> descriptors() const = 0;
-  // Is one of them readable? Then observe() looks at those alone, at once.
+  // Has an agent or an input device something to say? Then observe() looks at those alone, at once.
   [[nodiscard]] virtual bool touched() const = 0;
   // Programs whose running observe() tells from now on.
   virtual void watch_programs(const std::vector<std::string>& names) = 0;

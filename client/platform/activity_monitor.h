@@ -5,11 +5,12 @@
 // permitted; what they say is thrown away unread), screens_linux.cpp (who is logged in at a screen, and
 // whether it is idle or locked, by logind), power_linux.cpp (battery, temperature), load_linux.cpp (what
 // other programs take), local_time_linux.cpp (the zone), system_bus_linux.cpp (NetworkManager, what keeps the
-// computer awake, and that it is about to sleep).
+// computer awake, idle sessions, and that it is about to sleep).
 #pragma once
 
 #include <ctime>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -61,7 +62,6 @@ struct ActivityRoots {
 [[nodiscard]] std::vector<Observation> observe_logins(const io::Path& utmp, const io::Path& dev);
 inline constexpr std::size_t logins_max = 16;
 [[nodiscard]] std::vector<Observation> observe_power(const io::Path& sys);
-[[nodiscard]] std::vector<Screen> logind_screens();
 [[nodiscard]] std::vector<Screen> x_servers(const io::Path& sockets);
 // What programs wait for memory, or, where the system does not tell that, what of it is available.
 [[nodiscard]] std::optional<Observation> observe_memory(const io::Path& proc);
@@ -113,32 +113,48 @@ class LoadMeter {
   std::optional<Ticks> before_;
 };
 
+// Nothing is waited for but the first answers of a bus, for first_answers_max. A service that stands still is
+// said to; of what it said last, only what is against computing holds on.
 class SystemBus {
  public:
-  SystemBus() = default;
+  SystemBus();
   ~SystemBus();
   SystemBus(const SystemBus&) = delete;
   SystemBus& operator=(const SystemBus&) = delete;
-  [[nodiscard]] std::vector<Observation> observe_network();
-  [[nodiscard]] std::vector<Observation> observe_inhibitors();
+  // Takes in what came, and asks what is due. True if idle_of() has news.
+  bool serve(SteadyTime now);
+  // Waits for the first answers, once.
+  void settle();
+  // What was answered last, and who does not answer.
+  [[nodiscard]] std::vector<Observation> observe(SteadyTime now) const;
+  // How long that session of logind has been idle or locked, for certain. It is asked about until it is not
+  // wanted any more.
+  [[nodiscard]] std::optional<Duration> idle_of(const std::string& session, SteadyTime now);
   // Between logind's word that the computer is about to sleep and the one that it is awake again. Sleep waits
-  // for sleep_settles after it was told here (a delay inhibitor), so that there is time to stop. Listens on
-  // the connection that the others opened; never opens one.
+  // for sleep_settles after it was told here (a delay inhibitor), so that there is time to stop.
   [[nodiscard]] std::vector<Observation> observe_sleep(SteadyTime now);
-  [[nodiscard]] int descriptor() const;  // readable: observe_sleep() may know more; -1: none
+  [[nodiscard]] int descriptor() const;  // readable: serve() has something to take in; -1: none
 
+  static constexpr Duration first_answers_max = std::chrono::milliseconds{200};
+  static constexpr Duration answer_patience = std::chrono::seconds{5};
   static constexpr Duration sleep_settles = std::chrono::milliseconds{300};
   static constexpr Duration sleep_forgotten = std::chrono::minutes{2};  // the word that it is awake was lost
 
  private:
-  sd_bus* open();
+  struct Answers;
+  void open(SteadyTime now);
   void close();
-  void clear_away();
-  void delay_sleep();
+  void process();
+  void ask(SteadyTime now);
+  void delay_sleep(SteadyTime now);
   sd_bus* bus_ = nullptr;
-  io::Descriptor delay_;  // logind waits for its end before the computer sleeps
-  bool sleeping_ = false;
+  SteadyTime open_at_{};  // no sooner
+  SteadyTime ask_inhibitors_at_{}, ask_network_at_{}, ask_sessions_at_{};
+  std::unique_ptr<Answers> answers_;
   std::optional<SteadyTime> sleep_told_;
 };
+
+// By logind, as far as it answers on that bus; where there is no logind, X servers.
+[[nodiscard]] std::vector<Screen> logind_screens(SystemBus& bus, SteadyTime now);
 
 }  // namespace gleaner::platform

@@ -1,6 +1,8 @@
 #include <poll.h>
 #include <time.h>
 
+#include <algorithm>
+
 #include "client/platform/activity_monitor.h"
 
 namespace gleaner::platform {
@@ -8,9 +10,6 @@ namespace {
 
 constexpr Duration terminals_interval = std::chrono::seconds{2};
 constexpr Duration others_interval = std::chrono::seconds{10};
-
-constexpr Duration inhibitors_interval = std::chrono::seconds{30};
-constexpr Duration network_interval = std::chrono::minutes{1};
 constexpr Duration left_remembered = std::chrono::hours{24};
 
 enum class Haste { no, yes };
@@ -43,7 +42,6 @@ class LinuxActivityMonitor final : public host::ActivityMonitor {
  public:
   explicit LinuxActivityMonitor(ActivityRoots roots)
       : roots_(std::move(roots)), inputs_(roots_.dev), agents_(roots_.agents, roots_.admits) {
-    if (!roots_.screens) roots_.screens = logind_screens;
     if (!roots_.own_use) roots_.own_use = own_use;
   }
 
@@ -51,6 +49,7 @@ class LinuxActivityMonitor final : public host::ActivityMonitor {
     std::vector<Observation> all;
     // Who came a moment ago does not wait for slower sources.
     const Haste haste = touched() ? Haste::yes : Haste::no;
+    if (roots_.use_system_bus && bus_.serve(now)) screens_.forget();
     agents_.serve(now);
     const auto told = agents_.told(now);
     add_agents(all, told, now);
@@ -62,23 +61,22 @@ class LinuxActivityMonitor final : public host::ActivityMonitor {
     power_.add(all, now, haste, [this] { return observe_power(roots_.sys); });
     others_.add(all, now, haste, [this] { return observe_others(); });
     if (roots_.use_system_bus) {
-      inhibitors_.add(all, now, haste, [this] { return bus_.observe_inhibitors(); });
-      network_.add(all, now, haste, [this] { return bus_.observe_network(); });
+      bus_.settle();
+      for (Observation& one : bus_.observe(now)) all.push_back(std::move(one));
       for (Observation& one : bus_.observe_sleep(now)) all.push_back(std::move(one));
     }
     return all;
   }
 
   std::vector<int> descriptors() const override {
-    std::vector<int> all = agents_.descriptors();
-    for (const int device : inputs_.descriptors()) all.push_back(device);
+    std::vector<int> all = of_people();
     if (bus_.descriptor() >= 0) all.push_back(bus_.descriptor());
     return all;
   }
 
   bool touched() const override {
     std::vector<pollfd> polled;
-    for (const int descriptor : descriptors()) polled.push_back({descriptor, POLLIN, 0});
+    for (const int descriptor : of_people()) polled.push_back({descriptor, POLLIN, 0});
     return !polled.empty() && ::poll(polled.data(), polled.size(), 0) > 0;
   }
 
@@ -90,6 +88,12 @@ class LinuxActivityMonitor final : public host::ActivityMonitor {
   client_policy::LocalTime local_time() const override { return local_time_at(::time(nullptr)); }
 
  private:
+  [[nodiscard]] std::vector<int> of_people() const {
+    std::vector<int> all = agents_.descriptors();
+    for (const int device : inputs_.descriptors()) all.push_back(device);
+    return all;
+  }
+
   void add_agents(std::vector<Observation>& all, const std::vector<Agents::Told>& told,
                   SteadyTime now) const {
     for (const Agents::Told& one : told) {
@@ -99,6 +103,8 @@ class LinuxActivityMonitor final : public host::ActivityMonitor {
         all.push_back({Observation::Kind::input, input.source, Duration{0}, since, 0,
                        input.asked ? "by asking" : "told at once"});
       }
+      for (const std::string& sentence : one.report.missing)
+        all.push_back({Observation::Kind::silent, sentence, Duration{0}, {}, 0});
       if (one.report.locked.value_or(false)) continue;  // nobody watches a locked screen
       for (const auto& busy : one.report.busy)
         all.push_back({Observation::Kind::watching,
@@ -117,8 +123,8 @@ class LinuxActivityMonitor final : public host::ActivityMonitor {
 
   void add_screens(std::vector<Observation>& all, const std::vector<Agents::Told>& told,
                    const std::optional<Observation>& input, SteadyTime now, Haste haste) {
-    screens_.add(all, now, haste, [this] {
-      known_screens_ = roots_.screens();
+    screens_.add(all, now, haste, [this, now] {
+      known_screens_ = roots_.screens ? roots_.screens() : logind_screens(bus_, now);
       std::vector<Observation> seen;
       for (const Screen& screen : known_screens_)
         seen.push_back({Observation::Kind::screen, screen.name, Duration{0}, screen.idle, 0});
@@ -138,6 +144,14 @@ class LinuxActivityMonitor final : public host::ActivityMonitor {
       // Who sits at this computer's own screen uses its devices: if those are watched, nothing is unknown.
       if (input && !observation.idle && observation.source.starts_with("seat"))
         observation.idle = input->idle;
+    }
+    // A session that is no screen's, and whose sources stand still, is not known to be calm.
+    for (const Agents::Told& one : told) {
+      const bool known = one.unused(now) || one.report.missing.empty();
+      if (known || std::any_of(known_screens_.begin(), known_screens_.end(),
+                               [&one](const Screen& screen) { return covers(one, screen); }))
+        continue;
+      all.push_back({Observation::Kind::screen, one.report.missing.front(), Duration{0}, {}, 0});
     }
   }
 
@@ -161,8 +175,6 @@ class LinuxActivityMonitor final : public host::ActivityMonitor {
   Remembered screens_{others_interval};
   Remembered power_{others_interval};
   Remembered others_{others_interval};
-  Remembered inhibitors_{inhibitors_interval};
-  Remembered network_{network_interval};
 };
 
 }  // namespace

@@ -40,7 +40,8 @@ class Agents {
   [[nodiscard]] std::vector<int> descriptors() const;
   // Takes in what was said. True if there was something.
   bool serve(SteadyTime now);
-  // The last report of each agent that is there and not silent for too long.
+  // The last report of each agent that is there. Of one that is silent for too long only what it said against
+  // computing is left.
   [[nodiscard]] std::vector<Told> told(SteadyTime now) const;
   // When the sessions whose agents are gone were last used.
   [[nodiscard]] std::optional<SteadyTime> left() const { return left_; }

@@ -120,6 +120,7 @@ bool Agents::take_line(Caller& caller, std::string_view line, SteadyTime now) {
     spdlog::warn("an agent of user {} was dropped: {}", caller.told.user, report.error().message);
     return false;
   }
+  if (report->inputs.empty()) forget(caller, now);
   caller.told.report = std::move(report).value();
   caller.told.at = now;
   caller.spoke = true;
@@ -165,8 +166,15 @@ bool Agents::serve(SteadyTime now) {
 
 std::vector<Agents::Told> Agents::told(SteadyTime now) const {
   std::vector<Told> all;
-  for (const Caller& caller : callers_)
-    if (caller.spoke && now - caller.told.at <= 2 * agent::report_interval) all.push_back(caller.told);
+  for (const Caller& caller : callers_) {
+    if (!caller.spoke) continue;
+    all.push_back(caller.told);
+    if (now - caller.told.at <= 2 * agent::report_interval) continue;
+    agent::SessionReport& report = all.back().report;
+    report.inputs.clear();
+    report.locked.reset();
+    report.missing = {"the agent of a session does not answer"};
+  }
   return all;
 }
 

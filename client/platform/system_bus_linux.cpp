@@ -1,12 +1,16 @@
 // What services of the system's D-Bus know: NetworkManager, whether the network costs by use (its D-Bus
 // reference: NMMetered), and logind, which programs keep the computer awake (org.freedesktop.login1(5):
-// ListInhibitors; systemd-inhibit(1)), and when it is about to sleep (PrepareForSleep; a delay inhibitor
-// makes sleep wait until kernels are stopped). Asked seldom, on a connection that is kept; a service that is
-// not there, or does not answer soon, tells nothing.
+// ListInhibitors; systemd-inhibit(1)), which sessions are idle or locked, and when the computer is about to
+// sleep (PrepareForSleep; a delay inhibitor makes sleep wait until kernels are stopped). Asked seldom, on a
+// connection that is kept; a service that is not there tells nothing.
 #include <fcntl.h>
+#include <signal.h>
 #include <systemd/sd-bus.h>
 
+#include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "client/agent/report/report.h"
 #include "client/platform/activity_monitor.h"
@@ -14,54 +18,237 @@
 namespace gleaner::platform {
 namespace {
 
-constexpr std::uint64_t service_microseconds = 200'000;
+constexpr Duration reopen_interval = std::chrono::seconds{30};
+constexpr Duration inhibitors_interval = std::chrono::seconds{30};
+constexpr Duration network_interval = std::chrono::minutes{1};
+constexpr Duration sessions_interval = std::chrono::seconds{10};
 constexpr std::uint32_t metered_yes = 1;
 constexpr std::uint32_t metered_guess_yes = 3;
 constexpr int inhibitors_max = 8;
 constexpr const char* login_service = "org.freedesktop.login1";
 constexpr const char* login_object = "/org/freedesktop/login1";
 constexpr const char* login_manager = "org.freedesktop.login1.Manager";
+constexpr const char* network_service = "org.freedesktop.NetworkManager";
+constexpr const char* properties = "org.freedesktop.DBus.Properties";
 
 bool has_word(const std::string& list, const std::string& word) {
   return (":" + list + ":").find(":" + word + ":") != std::string::npos;
 }
 
-int take_sleep(sd_bus_message* message, void* sleeping, sd_bus_error*) {
+bool is_dead(std::uint32_t process) {
+  return ::kill(static_cast<pid_t>(process), 0) != 0 && errno == ESRCH;
+}
+
+std::uint64_t microseconds(Duration duration) {
+  return static_cast<std::uint64_t>(
+      std::max<std::int64_t>(0, std::chrono::duration_cast<std::chrono::microseconds>(duration).count()));
+}
+
+struct Service {
+  std::optional<SteadyTime> asked;  // and has not answered since
+  [[nodiscard]] bool silent(SteadyTime now) const {
+    return asked && now - *asked >= SystemBus::answer_patience;
+  }
+  // True if it did what it was asked. An answer of any kind is a sign of life.
+  bool take(sd_bus_message* reply) {
+    const bool failed = sd_bus_message_is_method_error(reply, nullptr) != 0;
+    if (!failed || sd_bus_message_get_errno(reply) != ETIMEDOUT) asked.reset();
+    return !failed;
+  }
+};
+
+}  // namespace
+
+struct SystemBus::Answers {
+  struct Session {
+    Answers* all = nullptr;
+    bool wanted = false, pending = false;
+    bool told = false, locked = false, idle = false;
+    SteadyTime idle_since{};
+  };
+  Service login, network;
+  bool settled = false;  // the first answers were waited for
+  bool news = false;     // of a session
+  std::vector<Observation> inhibitors;
+  std::optional<bool> metered;
+  std::map<std::string, Session> sessions;
+  bool delay_asked = false;
+  io::Descriptor delay;  // logind waits for its end before the computer sleeps
+  bool sleeping = false;
+
+  void forget() {
+    const bool was_settled = settled;
+    *this = Answers{};
+    settled = was_settled;
+  }
+  static Answers& of(void* data) { return *static_cast<Answers*>(data); }
+  static int take_sleep(sd_bus_message* message, void* data, sd_bus_error*);
+  static int take_delay(sd_bus_message* reply, void* data, sd_bus_error*);
+  static int take_inhibitors(sd_bus_message* reply, void* data, sd_bus_error*);
+  static int take_metered(sd_bus_message* reply, void* data, sd_bus_error*);
+  static int take_session(sd_bus_message* reply, void* session, sd_bus_error*);
+
+  // A service that is not there is not started for us.
+  template <typename... Arguments>
+  static bool ask(sd_bus* bus, Service& service, SteadyTime now, const char* name, const char* path,
+                  const char* interface, const char* member, sd_bus_message_handler_t answer, void* data,
+                  const char* types, Arguments... arguments) {
+    sd_bus_message* call = nullptr;
+    const bool sent = sd_bus_message_new_method_call(bus, &call, name, path, interface, member) >= 0 &&
+                      sd_bus_message_set_auto_start(call, 0) >= 0 &&
+                      sd_bus_message_append(call, types, arguments...) >= 0 &&
+                      sd_bus_call_async(bus, nullptr, call, answer, data, 0) >= 0;
+    sd_bus_message_unref(call);
+    if (sent && !service.asked) service.asked = now;
+    return sent;
+  }
+};
+
+int SystemBus::Answers::take_sleep(sd_bus_message* message, void* data, sd_bus_error*) {
   int sleeps = 0;
-  if (sd_bus_message_read(message, "b", &sleeps) > 0) *static_cast<bool*>(sleeping) = sleeps != 0;
+  if (sd_bus_message_read(message, "b", &sleeps) > 0) of(data).sleeping = sleeps != 0;
   return 0;
 }
 
-}  // namespace
+// Not permitted, or no logind: then there is only the moment that it takes to fall asleep.
+int SystemBus::Answers::take_delay(sd_bus_message* reply, void* data, sd_bus_error*) {
+  Answers& all = of(data);
+  all.delay_asked = false;
+  int given = -1;
+  if (all.login.take(reply) && sd_bus_message_read(reply, "h", &given) > 0)
+    all.delay = io::Descriptor(::fcntl(given, F_DUPFD_CLOEXEC, 3));
+  return 0;
+}
+
+// One whose maker has died is held by somebody who inherited it unknowing, and counts no more.
+int SystemBus::Answers::take_inhibitors(sd_bus_message* reply, void* data, sd_bus_error*) {
+  Answers& all = of(data);
+  const bool told = all.login.take(reply) && sd_bus_message_enter_container(reply, 'a', "(ssssuu)") > 0;
+  if (!told && all.login.asked) return 0;
+  all.inhibitors.clear();
+  const char* what = nullptr;
+  const char* who = nullptr;
+  const char* why = nullptr;
+  const char* mode = nullptr;
+  std::uint32_t process = 0;
+  while (told && all.inhibitors.size() < inhibitors_max &&
+         sd_bus_message_read(reply, "(ssssuu)", &what, &who, &why, &mode, nullptr, &process) > 0)
+    if (has_word(what, "idle") && std::strcmp(mode, "block") == 0 && !is_dead(process))
+      all.inhibitors.push_back(
+          {Observation::Kind::watching,
+           agent::printable(std::string(who) + " keeps this computer awake (" + why + ")"),
+           Duration{0},
+           {},
+           0});
+  return 0;
+}
+
+int SystemBus::Answers::take_metered(sd_bus_message* reply, void* data, sd_bus_error*) {
+  Answers& all = of(data);
+  std::uint32_t metered = 0;
+  const bool told = all.network.take(reply) && sd_bus_message_read(reply, "v", "u", &metered) > 0;
+  if (told)
+    all.metered = metered == metered_yes || metered == metered_guess_yes;
+  else if (!all.network.asked)
+    all.metered.reset();
+  return 0;
+}
+
+int SystemBus::Answers::take_session(sd_bus_message* reply, void* data, sd_bus_error*) {
+  Session& session = *static_cast<Session*>(data);
+  session.pending = session.told = false;
+  session.all->news = true;
+  if (!session.all->login.take(reply) || sd_bus_message_enter_container(reply, 'a', "{sv}") <= 0) return 0;
+  int locked = 0;
+  int idle = 0;
+  std::uint64_t since = 0;
+  while (sd_bus_message_enter_container(reply, 'e', "sv") > 0) {
+    const char* name = nullptr;
+    if (sd_bus_message_read(reply, "s", &name) <= 0) return 0;
+    const auto is = [name](const char* other) { return std::strcmp(name, other) == 0; };
+    const int read = is("LockedHint")               ? sd_bus_message_read(reply, "v", "b", &locked)
+                     : is("IdleHint")               ? sd_bus_message_read(reply, "v", "b", &idle)
+                     : is("IdleSinceHintMonotonic") ? sd_bus_message_read(reply, "v", "t", &since)
+                                                    : sd_bus_message_skip(reply, "v");
+    if (read < 0 || sd_bus_message_exit_container(reply) < 0) return 0;
+  }
+  session.told = true;
+  session.locked = locked != 0;
+  session.idle = idle != 0 && since != 0;
+  session.idle_since = SteadyTime{Duration{static_cast<std::int64_t>(since)}};  // CLOCK_MONOTONIC, as ours
+  return 0;
+}
+
+SystemBus::SystemBus() : answers_(std::make_unique<Answers>()) {}
 
 SystemBus::~SystemBus() {
   close();
 }
 
+// Nobody who is still asked may find the answers gone.
 void SystemBus::close() {
-  sd_bus_flush_close_unref(bus_);
+  sd_bus_close_unref(bus_);
   bus_ = nullptr;
-  delay_.reset();
-  sleeping_ = false;
+  ask_inhibitors_at_ = ask_network_at_ = ask_sessions_at_ = SteadyTime{};
 }
 
-sd_bus* SystemBus::open() {
-  if (bus_ != nullptr && sd_bus_is_open(bus_) <= 0) close();
-  if (bus_ != nullptr) return bus_;
+void SystemBus::open(SteadyTime now) {
+  if (now < open_at_) return;
+  open_at_ = now + reopen_interval;
   if (sd_bus_open_system(&bus_) < 0) {
     bus_ = nullptr;
-    return nullptr;
+    return answers_->forget();
   }
-  sd_bus_set_method_call_timeout(bus_, service_microseconds);
+  sd_bus_set_method_call_timeout(bus_, microseconds(answer_patience));
+  for (auto& [name, session] : answers_->sessions) session.pending = false;
+  answers_->delay_asked = false;
   // Without logind nobody says it, and suspending goes its way unseen.
-  (void)sd_bus_match_signal(bus_, nullptr, login_service, login_object, login_manager, "PrepareForSleep",
-                            take_sleep, &sleeping_);
-  return bus_;
+  (void)sd_bus_match_signal_async(bus_, nullptr, login_service, login_object, login_manager,
+                                  "PrepareForSleep", Answers::take_sleep, nullptr, answers_.get());
 }
 
-// What came unasked must not pile up; only the word about sleep is of interest.
-void SystemBus::clear_away() {
-  while (bus_ != nullptr && sd_bus_process(bus_, nullptr) > 0) {
+void SystemBus::process() {
+  int more = 1;
+  while (bus_ != nullptr && (more = sd_bus_process(bus_, nullptr)) > 0) {
+  }
+  if (more >= 0) return;
+  close();
+  // A bus that stands still has not taken back what its services said.
+  if (!answers_->login.asked && !answers_->network.asked) answers_->forget();
+}
+
+bool SystemBus::serve(SteadyTime now) {
+  if (bus_ == nullptr) open(now);
+  process();
+  if (bus_ != nullptr) ask(now);
+  process();
+  return std::exchange(answers_->news, false);
+}
+
+void SystemBus::ask(SteadyTime now) {
+  Answers& all = *answers_;
+  if (now >= ask_inhibitors_at_) {
+    ask_inhibitors_at_ = now + inhibitors_interval;
+    Answers::ask(bus_, all.login, now, login_service, login_object, login_manager, "ListInhibitors",
+                 Answers::take_inhibitors, &all, "");
+    delay_sleep(now);
+  }
+  if (now >= ask_network_at_) {
+    ask_network_at_ = now + network_interval;
+    Answers::ask(bus_, all.network, now, network_service, "/org/freedesktop/NetworkManager", properties,
+                 "Get", Answers::take_metered, &all, "ss", network_service, "Metered");
+  }
+}
+
+void SystemBus::settle() {
+  Answers& all = *answers_;
+  if (std::exchange(all.settled, true)) return;
+  const SteadyTime end = system_clock().steady() + first_answers_max;
+  while (bus_ != nullptr && (all.login.asked || all.network.asked)) {
+    const SteadyTime at = system_clock().steady();
+    if (at >= end || sd_bus_wait(bus_, microseconds(std::chrono::duration_cast<Duration>(end - at))) < 0)
+      return;
+    process();
   }
 }
 
@@ -69,87 +256,65 @@ int SystemBus::descriptor() const {
   return bus_ == nullptr ? -1 : sd_bus_get_fd(bus_);
 }
 
-// Not permitted, or no logind: then there is only the moment that it takes to fall asleep.
-void SystemBus::delay_sleep() {
-  if (delay_.valid() || sleeping_ || open() == nullptr) return;
-  sd_bus_message* reply = nullptr;
-  int given = -1;
-  if (sd_bus_call_method(bus_, login_service, login_object, login_manager, "Inhibit", nullptr, &reply, "ssss",
-                         "sleep", "Gleaner", "stops computing and makes its work safe", "delay") >= 0 &&
-      sd_bus_message_read(reply, "h", &given) > 0)
-    delay_ = io::Descriptor(::fcntl(given, F_DUPFD_CLOEXEC, 3));
-  sd_bus_message_unref(reply);
+void SystemBus::delay_sleep(SteadyTime now) {
+  Answers& all = *answers_;
+  if (all.delay.valid() || all.delay_asked || all.sleeping || bus_ == nullptr) return;
+  all.delay_asked = Answers::ask(bus_, all.login, now, login_service, login_object, login_manager, "Inhibit",
+                                 Answers::take_delay, &all, "ssss", "sleep", "Gleaner",
+                                 "stops computing and makes its work safe", "delay");
 }
 
 std::vector<Observation> SystemBus::observe_sleep(SteadyTime now) {
-  clear_away();
-  if (bus_ != nullptr && sd_bus_is_open(bus_) <= 0) close();  // or its end would wake us for ever
-  if (!sleeping_) {
-    if (bus_ != nullptr && sleep_told_) delay_sleep();  // awake again: the next time, too
+  Answers& all = *answers_;
+  if (!all.sleeping) {
+    if (sleep_told_) delay_sleep(now);  // awake again: the next time, too
     sleep_told_.reset();
     return {};
   }
   if (!sleep_told_) sleep_told_ = now;
   const Duration since = std::chrono::duration_cast<Duration>(now - *sleep_told_);
-  if (since >= sleep_settles) delay_.reset();
-  if (since >= sleep_forgotten) sleeping_ = false;
+  if (since >= sleep_settles) all.delay.reset();
+  if (since >= sleep_forgotten) all.sleeping = false;
   return {{Observation::Kind::sleep,
            "this computer is about to sleep",
            Duration{0},
            {},
            0,
-           delay_.valid() ? "and waits until kernels are stopped" : "by logind"}};
+           all.delay.valid() ? "and waits until kernels are stopped" : "by logind"}};
 }
 
-std::vector<Observation> SystemBus::observe_network() {
-  std::vector<Observation> found;
-  std::uint32_t metered = 0;
-  sd_bus_message* call = nullptr;
-  sd_bus_message* reply = nullptr;
-  // Asked so that a service that is not there is not started for us.
-  if (sd_bus* const bus = open();
-      bus != nullptr &&
-      sd_bus_message_new_method_call(bus, &call, "org.freedesktop.NetworkManager",
-                                     "/org/freedesktop/NetworkManager", "org.freedesktop.DBus.Properties",
-                                     "Get") >= 0 &&
-      sd_bus_message_set_auto_start(call, 0) >= 0 &&
-      sd_bus_message_append(call, "ss", "org.freedesktop.NetworkManager", "Metered") >= 0 &&
-      sd_bus_call(bus, call, 0, nullptr, &reply) >= 0 && sd_bus_message_read(reply, "v", "u", &metered) > 0)
-    found.push_back({Observation::Kind::metered,
-                     "network",
-                     Duration{0},
-                     {},
-                     metered == metered_yes || metered == metered_guess_yes ? 1.0 : 0.0});
-  sd_bus_message_unref(call);
-  sd_bus_message_unref(reply);
-  clear_away();
+std::vector<Observation> SystemBus::observe(SteadyTime now) const {
+  std::vector<Observation> found = answers_->inhibitors;
+  const bool network_silent = answers_->network.silent(now);
+  if (answers_->metered && (*answers_->metered || !network_silent))
+    found.push_back({Observation::Kind::metered, "network", Duration{0}, {}, *answers_->metered ? 1.0 : 0.0});
+  for (const auto& [silent, name] :
+       {std::pair(answers_->login.silent(now), "logind"), std::pair(network_silent, "NetworkManager")})
+    if (silent)
+      found.push_back(
+          {Observation::Kind::silent, std::string(name) + " does not answer", Duration{0}, {}, 0});
   return found;
 }
 
-std::vector<Observation> SystemBus::observe_inhibitors() {
-  std::vector<Observation> found;
-  sd_bus_message* reply = nullptr;
-  if (sd_bus* const bus = open(); bus != nullptr &&
-                                  sd_bus_call_method(bus, login_service, login_object, login_manager,
-                                                     "ListInhibitors", nullptr, &reply, "") >= 0 &&
-                                  sd_bus_message_enter_container(reply, 'a', "(ssssuu)") > 0) {
-    const char* what = nullptr;
-    const char* who = nullptr;
-    const char* why = nullptr;
-    const char* mode = nullptr;
-    while (found.size() < inhibitors_max &&
-           sd_bus_message_read(reply, "(ssssuu)", &what, &who, &why, &mode, nullptr, nullptr) > 0)
-      if (has_word(what, "idle") && std::strcmp(mode, "block") == 0)
-        found.push_back({Observation::Kind::watching,
-                         agent::printable(std::string(who) + " keeps this computer awake (" + why + ")"),
-                         Duration{0},
-                         {},
-                         0});
-    delay_sleep();
+std::optional<Duration> SystemBus::idle_of(const std::string& name, SteadyTime now) {
+  Answers& all = *answers_;
+  if (bus_ != nullptr && now >= ask_sessions_at_) {
+    ask_sessions_at_ = now + sessions_interval;
+    std::erase_if(all.sessions, [](const auto& one) { return !one.second.wanted && !one.second.pending; });
+    for (auto& [other, session] : all.sessions) session.wanted = false;
   }
-  sd_bus_message_unref(reply);
-  clear_away();
-  return found;
+  Answers::Session& session = all.sessions[name];
+  session.all = &all;
+  char* path = nullptr;
+  if (!std::exchange(session.wanted, true) && !session.pending && bus_ != nullptr &&
+      sd_bus_path_encode("/org/freedesktop/login1/session", name.c_str(), &path) >= 0)
+    session.pending = Answers::ask(bus_, all.login, now, login_service, path, properties, "GetAll",
+                                   Answers::take_session, &session, "s", "org.freedesktop.login1.Session");
+  ::free(path);
+  if (!session.told || all.login.silent(now)) return std::nullopt;
+  if (session.locked) return std::chrono::hours{1};  // whoever locks a screen leaves it
+  if (!session.idle) return std::nullopt;
+  return std::max(Duration{0}, std::chrono::duration_cast<Duration>(now - session.idle_since));
 }
 
 }  // namespace gleaner::platform

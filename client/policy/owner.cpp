@@ -57,6 +57,7 @@ std::string detail_of(const Observation& observation) {
       return observation.source + ": " + std::to_string(std::lround(observation.value)) + " degrees";
     case Kind::watching:
     case Kind::sleep:
+    case Kind::silent:
       return observation.source + age;
     case Kind::load:
       return observation.source + ": " + percent_text(observation.value) + " of all cores";

@@ -81,7 +81,8 @@ struct Observation {
     available,
     program,
     metered,
-    sleep
+    sleep,
+    silent
   };
   Kind kind = Kind::input;
   std::string source;  // "terminal pts/3", "seat0 (x11, alice)", "BAT0"
@@ -90,7 +91,7 @@ struct Observation {
       idle;  // input: since the last one; screen: how long unused for certain, nothing: unknown
   // battery: 1 = it is run on; temperature: degrees; load: of all cores; memory: percent of time stalled;
   // available: part of the memory; metered: 1 = it costs by use. What is watched, an energy saver, named
-  // programs and sleep are there or not.
+  // programs and sleep are there or not. silent: a source that does not answer, in a sentence for the owner.
   double value = 0;
   std::string note = {};               // in words, after the source: "asked", "the desktop's hint"
   std::optional<double> percent = {};  // battery: of its charge

@@ -2,6 +2,7 @@
 import json
 import pathlib
 import shutil
+import signal
 import socket
 import statistics
 import subprocess
@@ -155,6 +156,61 @@ class Agent(unittest.TestCase):
             do("leave")
             ear.hear("nobody who tells", lambda report: report["inputs"] == [])
 
+    def test_an_x_server_that_stands_still_is_missing_until_it_goes_on(self):
+        with Desktop() as desktop:
+            ear = self.ear(desktop)
+            self.agent(desktop, ear, "--idle-seconds", "0.3")
+            ear.hear("idle", idle)
+            server = desktop.processes[0]
+            server.send_signal(signal.SIGSTOP)
+            heard = ear.hear("what is missing", lambda report: report["missing"] != [], 25)
+            self.assertEqual(heard["missing"], [f"the X server {desktop.display} does not answer"])
+            self.assertEqual(heard["inputs"], [])
+            server.send_signal(signal.SIGCONT)
+            heard = ear.hear("that it is back", idle)
+            self.assertEqual(heard["missing"], [])
+
+    def test_an_agent_that_starts_beside_a_server_that_stands_still_finds_it_later(self):
+        with Desktop() as desktop:
+            ear = self.ear(desktop)
+            server = desktop.processes[0]
+            server.send_signal(signal.SIGSTOP)
+            self.agent(desktop, ear, "--idle-seconds", "0.3")
+            ear.hear("what is missing", lambda report: report["missing"] != [] and report["inputs"] == [], 40)
+            server.send_signal(signal.SIGCONT)
+            ear.hear("that it is back", idle)
+
+    @needs(MOCK, "needs dbus-daemon and the modules dbus and gi of Debian's Python")
+    def test_services_and_a_bus_that_stand_still_are_missing_and_what_kept_it_awake_holds_on(self):
+        with Desktop() as desktop:
+            desktop.bus()
+            bus = desktop.processes[-1]
+            mocks = Mocks(self, desktop)
+            ear = self.ear(desktop)
+            desktop.env.pop("DISPLAY")
+            self.agent(desktop, ear, "--idle-seconds", "2")
+            ear.hear("GNOME", active)
+            mocks.do("idle")
+            mocks.do("inhibit")
+            ear.hear("idle and awake", lambda report: idle(report) and report["busy"] != [])
+            mocks.process.send_signal(signal.SIGSTOP)
+            heard = ear.hear("who is missing", lambda report: len(report["missing"]) >= 3, 25)
+            self.assertIn("org.gnome.Mutter.IdleMonitor does not answer", heard["missing"])
+            self.assertEqual(heard["inputs"], [])
+            self.assertNotIn("locked", heard)
+            self.assertEqual(len(heard["busy"]), 1)
+            mocks.process.send_signal(signal.SIGCONT)
+            ear.hear("that they are back", lambda report: idle(report) and report["missing"] == [])
+            bus.send_signal(signal.SIGSTOP)
+            heard = ear.hear("that the bus is missing", lambda report: report["missing"] != [], 25)
+            self.assertEqual(heard["missing"], ["the session's D-Bus does not answer"])
+            self.assertEqual(heard["inputs"], [])
+            bus.send_signal(signal.SIGCONT)
+            ear.hear("that it is back", lambda report: idle(report) and report["missing"] == [])
+            # Who made the inhibitor dies with its service: nothing keeps the session awake any more.
+            mocks.process.kill()
+            ear.hear("nobody", lambda report: report["busy"] == [] and report["inputs"] == [])
+
     def test_typing_in_a_session_pauses_kernels_at_once_and_its_calm_lets_them_go_on(self):
         with Desktop() as desktop, Grid() as grid:
             grid.start_server()
@@ -186,6 +242,38 @@ class Agent(unittest.TestCase):
             self.assertIn("a session that ended", grid.control("one", "why").stdout)
             trial.typist.close()
             print("\n".join(one for i, one in enumerate(said) if i == 0 or one != said[i - 1]))
+
+    @needs(MOCK, "needs dbus-daemon and the modules dbus and gi of Debian's Python")
+    def test_a_system_bus_that_stands_still_holds_nothing_up_and_dead_inhibitors_do_not_count(self):
+        with Desktop() as desktop, Grid() as grid:
+            address = desktop.bus()
+            bus = desktop.processes[-1]
+            del desktop.env["DBUS_SESSION_BUS_ADDRESS"]
+            desktop.env["DBUS_SYSTEM_BUS_ADDRESS"] = address
+            mocks = Mocks(self, desktop)
+            mocks.do("keep-awake-dead")
+            (grid.directory / "computer/proc").mkdir(parents=True)
+            grid.start_server()
+            grid.add_application(MANDELBROT)
+            grid.add_problem("mandelbrot", "long", **LONG)
+            grid.join("one")
+            bus.send_signal(signal.SIGSTOP)
+            grid.start("one", "gleaner-client", "run", "--state", grid.state("one"), *sandbox_arguments(grid.state("one")),
+                       "--cores", 1, "--benchmark-mflops", 1000,
+                       env={**desktop.env, "GLEANER_COMPUTER": str(grid.directory / "computer")})
+
+            def details():
+                done = grid.control("one", "--json", "why", check=False)
+                status = json.loads(done.stdout)["status"] if done.returncode == 0 else {"reason": "", "details": []}
+                return "\n".join([status["reason"], *status["details"]])
+
+            grid.wait_until("work all the same", lambda: details().startswith("computing"), 60)
+            grid.wait_until("who is silent", lambda: "logind does not answer\nNetworkManager does not answer" in details())
+            bus.send_signal(signal.SIGCONT)
+            grid.wait_until("its answers", lambda: "network: free of charge" in details(), 60)
+            grid.wait_until("all of them", lambda: "does not answer" not in details())
+            self.assertNotIn("keeps this computer awake", details())
+            self.assertTrue(details().startswith("computing"), details())
 
     @needs(MOCK, "needs dbus-daemon and the modules dbus and gi of Debian's Python")
     def test_the_systems_services_and_a_long_pause(self):

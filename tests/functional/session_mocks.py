@@ -3,6 +3,7 @@ saver; and on the system's bus, if there is one, logind's inhibitors and sleep, 
 Debian's Python."""
 import os
 import select
+import subprocess
 import sys
 
 import dbus
@@ -33,6 +34,10 @@ class IdleMonitor(dbus.service.Object):
         if self.pending:
             GLib.idle_add(self.fire_active)
         return self.count
+
+    @dbus.service.method(IDLE, out_signature="t")
+    def GetIdletime(self):
+        return 0
 
     pending = False
 
@@ -148,6 +153,11 @@ def main():
         def keep_awake(yes):
             login.inhibitors = [("idle:sleep", "impress", "a talk", "block", dbus.UInt32(0), dbus.UInt32(1))] if yes else []
 
+        def keep_awake_dead():
+            process = subprocess.Popen(["true"])
+            process.wait()
+            login.inhibitors = [("idle", "impress", "a talk", "block", dbus.UInt32(0), dbus.UInt32(process.pid))]
+
         def sleep_delayed():
             assert login.delayed() == 1, login.delays
 
@@ -156,7 +166,7 @@ def main():
 
         commands |= {"sleep": lambda: login.PrepareForSleep(True), "wake": lambda: login.PrepareForSleep(False),
                      "is-delayed": sleep_delayed, "is-let-go": sleep_let_go}
-        commands |= {"keep-awake": lambda: keep_awake(True), "let-sleep": lambda: keep_awake(False),
+        commands |= {"keep-awake-dead": keep_awake_dead, "keep-awake": lambda: keep_awake(True), "let-sleep": lambda: keep_awake(False),
                      "metered": lambda: setattr(network, "metered", 1), "free": lambda: setattr(network, "metered", 4)}
 
     def obey(source, condition):

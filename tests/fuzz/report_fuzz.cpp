@@ -11,13 +11,15 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   CHECK_TRUE(clean.size() <= report_text_max && printable(clean) == clean);
   const auto report = decode(text);
   if (!report.ok()) return 0;
-  CHECK_TRUE(report->inputs.size() <= report_inputs_max && report->busy.size() <= report_busy_max);
+  CHECK_TRUE(report->inputs.size() <= report_inputs_max && report->busy.size() <= report_busy_max &&
+             report->missing.size() <= report_missing_max);
   for (const auto& input : report->inputs)
     CHECK_TRUE(input.idle >= Duration{0} && input.idle <= report_idle_max &&
                (!input.active || input.idle == Duration{0}));
   const std::string line = encode(*report);
   CHECK_TRUE(line.size() <= report_line_bytes_max && line.find('\n') == std::string::npos);
   const auto again = decode(line);
-  CHECK_TRUE(again.ok() && again->busy == report->busy && again->session == report->session);
+  CHECK_TRUE(again.ok() && again->busy == report->busy && again->missing == report->missing &&
+             again->session == report->session);
   return 0;
 }

@@ -50,6 +50,11 @@ Result<Busy> busy_of(const Json& object) {
   return Busy{kind == full_screen ? Busy::Kind::full_screen : Busy::Kind::inhibitor, std::move(what)};
 }
 
+Result<std::string> sentence_of(const Json& text) {
+  if (!text.is_string()) return Error{ErrorKind::invalid, "what the report misses is not a text"};
+  return printable(text.string());
+}
+
 // A list of at most `count` things.
 template <typename Item, typename Read>
 Status read_list(const Json& report, const char* key, std::size_t count, std::vector<Item>& into, Read read) {
@@ -84,11 +89,15 @@ std::string encode(const SessionReport& report) {
   for (std::size_t i = 0; i < std::min(report.busy.size(), report_busy_max); ++i)
     busy.push_back(Json{{"kind", report.busy[i].kind == Busy::Kind::full_screen ? full_screen : inhibitor},
                         {"what", printable(report.busy[i].what)}});
+  Json missing = Json::array();
+  for (std::size_t i = 0; i < std::min(report.missing.size(), report_missing_max); ++i)
+    missing.push_back(printable(report.missing[i]));
   Json all = {{"version", 1},
               {"session", printable(report.session)},
               {"display", printable(report.display)},
               {"inputs", inputs},
-              {"busy", busy}};
+              {"busy", busy},
+              {"missing", missing}};
   if (report.locked) all["locked"] = *report.locked;
   return json::write(all);
 }
@@ -107,6 +116,7 @@ Result<SessionReport> decode(std::string_view line) {
   }
   TRY(read_list(all, "inputs", report_inputs_max, report.inputs, input_of));
   TRY(read_list(all, "busy", report_busy_max, report.busy, busy_of));
+  TRY(read_list(all, "missing", report_missing_max, report.missing, sentence_of));
   return report;
 }
 

@@ -2,11 +2,12 @@
 // only.
 //   {"version":1,"session":"2","display":":0","locked":false,
 //    "inputs":[{"source":"X11 display :0","active":true,"idle":0,"how":"event"}],
-//    "busy":[{"kind":"full-screen","what":"mpv"}]}
+//    "busy":[{"kind":"full-screen","what":"mpv"}],"missing":["the X server :0 does not answer"]}
 // `idle`: seconds since the last input when `active` is false; while it is true somebody is at it now, until
-// a later report says otherwise. Everything is bounded and of unknown fields nothing is taken; texts are made
-// printable, because they are shown in other people's terminals. Pure. Private to this computer: not part of
-// the wire.
+// a later report says otherwise. `missing`: sources that were there and do not answer now: nothing that they
+// said of calm is repeated, what they said against it is. Everything is bounded and of unknown fields nothing
+// is taken; texts are made printable, because they are shown in other people's terminals. Pure. Private to
+// this computer: not part of the wire.
 #pragma once
 
 #include <optional>
@@ -22,6 +23,7 @@ namespace gleaner::agent {
 inline constexpr std::size_t report_line_bytes_max = 8192;
 inline constexpr std::size_t report_inputs_max = 8;
 inline constexpr std::size_t report_busy_max = 8;
+inline constexpr std::size_t report_missing_max = 4;
 inline constexpr std::size_t report_text_max = 100;  // bytes of any text in it
 inline constexpr Duration report_idle_max = std::chrono::hours{24 * 366};
 // An agent speaks up at least this often; one that is silent for twice as long is not believed any more.
@@ -45,6 +47,7 @@ struct SessionReport {
   std::vector<Input> inputs;
   std::optional<bool> locked;  // or its screen saver runs
   std::vector<Busy> busy;
+  std::vector<std::string> missing;  // in sentences
   friend bool operator==(const SessionReport&, const SessionReport&) = default;
 };
 

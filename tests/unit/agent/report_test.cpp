@@ -16,6 +16,7 @@ TEST_CASE("A report comes back as it was told") {
   report.inputs = {{"X11 display :0", true, 0s, false}, {"Wayland", false, 90s, true}};
   report.locked = true;
   report.busy = {{Busy::Kind::full_screen, "mpv"}, {Busy::Kind::inhibitor, "a call"}};
+  report.missing = {"the session's D-Bus does not answer"};
   const std::string line = encode(report);
   CHECK(line.find('\n') == std::string::npos);
   const auto back = decode(line);
@@ -32,6 +33,7 @@ TEST_CASE("The longest report fits, and what is too much is left out") {
   for (int i = 0; i < 100; ++i) {
     report.inputs.push_back({slashes, false, std::chrono::hours{1'000'000}, true});
     report.busy.push_back({Busy::Kind::inhibitor, quotes});
+    report.missing.push_back(quotes);
   }
   const std::string line = encode(report);
   CHECK(line.size() <= report_line_bytes_max);
@@ -40,6 +42,7 @@ TEST_CASE("The longest report fits, and what is too much is left out") {
   CHECK(back->inputs.size() == report_inputs_max);
   CHECK(back->inputs[0].idle == report_idle_max);
   CHECK(back->busy.size() == report_busy_max);
+  CHECK(back->missing.size() == report_missing_max);
   CHECK(back->session.size() == report_text_max);
 }
 
@@ -51,7 +54,7 @@ TEST_CASE("What is no report is refused with a sentence") {
         R"({"version":1,"inputs":[{"source":"x","active":false,"idle":-1}]})",
         R"({"version":1,"inputs":[{"source":"x","active":false,"idle":1e300}]})",
         R"({"version":1,"inputs":[{"active":true,"idle":0}]})", R"({"version":1,"locked":"yes"})",
-        R"({"version":1,"busy":[{"kind":"asleep","what":"x"}]})"}) {
+        R"({"version":1,"busy":[{"kind":"asleep","what":"x"}]})", R"({"version":1,"missing":[1]})"}) {
     const auto report = decode(wrong);
     REQUIRE_FALSE(report.ok());
     CHECK_FALSE(report.error().message.empty());

@@ -70,7 +70,11 @@ TEST_CASE("What an agent tells holds until it tells something else, or is silent
   REQUIRE(agents.told(noon + 1min).size() == 1);
   CHECK(agents.told(noon)[0].user == ::geteuid());
   CHECK(agents.told(noon + 1min)[0].unused(noon + 1min) == Duration{0});  // still at it
-  CHECK(agents.told(noon + 3min).empty());
+  // Silent for too long: nothing that it said of calm holds, and it is not taken for nobody.
+  REQUIRE(agents.told(noon + 3min).size() == 1);
+  CHECK(agents.told(noon + 3min)[0].report.inputs.empty());
+  CHECK(agents.told(noon + 3min)[0].report.missing.size() == 1);
+  CHECK_FALSE(agents.told(noon + 3min)[0].unused(noon + 3min));
   say(connection, line(false, 5s));
   (void)agents.serve(noon + 3min);
   CHECK(agents.told(noon + 4min)[0].unused(noon + 4min) == Duration{65s});
@@ -87,6 +91,19 @@ TEST_CASE("An agent that ends leaves behind when its session was last used") {
   }
   (void)agents.serve(noon + 10s);
   CHECK(agents.told(noon + 10s).empty());
+  CHECK(agents.left() == noon - 30s);
+}
+
+TEST_CASE("A source that stands still leaves behind when its session was last used") {
+  const Place place;
+  Agents agents(place.places());
+  const io::Descriptor connection = connect_to(place.path);
+  say(connection, line(false, 30s));
+  (void)agents.serve(noon);
+  SessionReport silent;
+  silent.missing = {"the X server :7 does not answer"};
+  say(connection, agent::encode(silent) + "\n");
+  (void)agents.serve(noon + 10s);
   CHECK(agents.left() == noon - 30s);
 }
 
@@ -204,6 +221,33 @@ TEST_CASE("An agent answers for its screen, wakes whoever polls, and lets slow s
   CHECK(*seen[1].idle == 0s);
   (void)activity->observe(noon + 60s);
   CHECK(asked == before + 1);
+}
+
+TEST_CASE("A session whose sources do not answer is not known to be calm") {
+  const Place place;
+  ActivityRoots roots;
+  roots.dev = roots.sys = roots.proc = "/nowhere";
+  roots.use_system_bus = false;
+  roots.agents = place.places();
+  const bool listed = GENERATE(false, true);
+  roots.screens = [listed] {
+    std::vector<Screen> all;
+    if (listed) all.push_back({"X display :7", {}, ::geteuid(), "", ":7"});
+    return all;
+  };
+  const auto activity = make_activity_monitor(roots);
+  const io::Descriptor connection = connect_to(place.path);
+  SessionReport report;
+  report.display = ":7";
+  report.missing = {"the X server :7 does not answer"};
+  say(connection, agent::encode(report) + "\n");
+  const auto seen = activity->observe(noon);
+  REQUIRE(seen.size() == 2);
+  CHECK(seen[0].kind == Kind::silent);
+  CHECK(seen[0].source == "the X server :7 does not answer");
+  CHECK(seen[1].kind == Kind::screen);
+  CHECK(seen[1].source == (listed ? "X display :7" : "the X server :7 does not answer"));
+  CHECK_FALSE(seen[1].idle);
 }
 
 TEST_CASE("A full screen counts unless the session is locked") {

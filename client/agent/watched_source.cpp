@@ -1,0 +1,155 @@
+#include "client/agent/watched_source.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <array>
+#include <condition_variable>
+#include <mutex>
+
+#include "shared/base/check.h"
+#include "shared/io/descriptor.h"
+
+namespace gleaner::agent {
+namespace {
+
+constexpr Duration remake_pause = std::chrono::seconds{1};
+constexpr Duration end_patience = std::chrono::milliseconds{200};
+
+void ring(const io::Descriptor& bell) {
+  CHECK_TRUE(::eventfd_write(bell.get(), 1) == 0);
+}
+
+// True if the bell rang before `until` and before there was something else to read.
+bool rings(const io::Descriptor& bell, int other, Duration wait) {
+  std::array<pollfd, 2> polled = {{{bell.get(), POLLIN, 0}, {other, POLLIN, 0}}};
+  const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(std::max(wait, Duration{0})).count();
+  ::poll(polled.data(), polled.size(), static_cast<int>(milliseconds));
+  return polled[0].revents != 0;
+}
+
+}  // namespace
+
+struct WatchedSource::Shared {
+  io::Descriptor news{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  io::Descriptor stop{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  std::mutex mutex;
+  std::condition_variable changed;
+  // The rest under the mutex.
+  SessionReport said;
+  SteadyTime said_at{};  // and therefore there
+  bool opened = false;
+  std::optional<Error> over;
+  bool ended = false;  // the thread
+
+  void publish(SessionReport report, SteadyTime now) {
+    const std::lock_guard lock(mutex);
+    const bool is_news = !opened || now - said_at > silence_max || differ(said, report);
+    said = std::move(report);
+    said_at = now;
+    opened = true;
+    changed.notify_all();
+    if (is_news) ring(news);
+  }
+  void end(std::optional<Error> why) {
+    const std::lock_guard lock(mutex);
+    over = std::move(why);
+    ended = true;
+    changed.notify_all();
+    ring(news);
+  }
+};
+
+WatchedSource::WatchedSource(std::string what, Make make, Clock& clock)
+    : what_(std::move(what)), shared_(std::make_shared<Shared>()) {
+  CHECK_TRUE(shared_->news.valid() && shared_->stop.valid());
+  shared_->said_at = clock.steady();
+  thread_ = std::thread(
+      [shared = shared_, what = what_, make = std::move(make), &clock] { watch(shared, what, make, clock); });
+}
+
+WatchedSource::~WatchedSource() {
+  ring(shared_->stop);
+  std::unique_lock lock(shared_->mutex);
+  const bool ended = shared_->changed.wait_for(lock, end_patience, [this] { return shared_->ended; });
+  lock.unlock();
+  if (ended)
+    thread_.join();
+  else
+    thread_.detach();
+}
+
+// One that has ended may be there anew, as a bus that stood still for too long.
+void WatchedSource::watch(const std::shared_ptr<Shared>& shared, const std::string& what, const Make& make,
+                          Clock& clock) {
+  while (true) {
+    const auto source = make(clock.steady());
+    if (!source.ok()) return shared->end(source.error());
+    Status served;
+    while (served.ok()) {
+      const SteadyTime now = clock.steady();
+      SessionReport report;
+      (*source)->say(report, now);
+      shared->publish(std::move(report), now);
+      const SteadyTime until = std::min((*source)->wait_until(), now + probe_interval);
+      if (rings(shared->stop, (*source)->descriptor(),
+                std::chrono::duration_cast<Duration>(until - clock.steady())))
+        return shared->end({});
+      served = (*source)->serve(clock.steady());
+    }
+    SessionReport none;
+    none.missing.push_back(what + " is gone");
+    shared->publish(std::move(none), clock.steady());
+    if (rings(shared->stop, -1, remake_pause)) return shared->end({});
+  }
+}
+
+int WatchedSource::descriptor() const {
+  return shared_->news.get();
+}
+
+void WatchedSource::heard() {
+  eventfd_t count = 0;
+  (void)::eventfd_read(shared_->news.get(), &count);  // not rung: nothing to take back
+}
+
+SteadyTime WatchedSource::wait_until(SteadyTime now) const {
+  const std::lock_guard lock(shared_->mutex);
+  const SteadyTime at = shared_->said_at + silence_max + std::chrono::milliseconds{1};
+  return at > now ? at : SteadyTime::max();
+}
+
+void WatchedSource::await(Duration patience) {
+  std::unique_lock lock(shared_->mutex);
+  shared_->changed.wait_for(lock, patience, [this] { return shared_->opened || shared_->over; });
+}
+
+std::optional<Error> WatchedSource::over() const {
+  const std::lock_guard lock(shared_->mutex);
+  return shared_->over;
+}
+
+void WatchedSource::say(SessionReport& report, SteadyTime now) const {
+  const std::lock_guard lock(shared_->mutex);
+  const SessionReport& said = shared_->said;
+  const auto age = std::chrono::duration_cast<Duration>(now - shared_->said_at);
+  const bool silent = age > silence_max;
+  if (silent) report.missing.push_back(what_ + " does not answer");
+  for (SessionReport::Input input : said.inputs) {
+    if (silent) break;
+    if (!input.active) input.idle += std::max(age, Duration{0});
+    report.inputs.push_back(std::move(input));
+  }
+  if (!silent && said.locked) report.locked = said.locked;
+  report.busy.insert(report.busy.end(), said.busy.begin(), said.busy.end());
+  if (!silent) report.missing.insert(report.missing.end(), said.missing.begin(), said.missing.end());
+}
+
+bool differ(SessionReport one, SessionReport other) {
+  for (SessionReport* report : {&one, &other})
+    for (auto& input : report->inputs) input.idle = Duration{0};
+  return one != other;
+}
+
+}  // namespace gleaner::agent

@@ -1,0 +1,52 @@
+// One source in a thread of its own. The thread waits for the source's other side, for ever if that has been
+// stopped; whoever asks here never does: a source that has been silent for too long counts as missing until
+// its thread comes back. All calls from one thread.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "client/agent/source.h"
+
+namespace gleaner::agent {
+
+class WatchedSource {
+ public:
+  using Make = std::function<Result<std::unique_ptr<Source>>(SteadyTime now)>;
+  // `what`: its other side: "the X server :0". `make` is called in the thread, again when a source has ended.
+  WatchedSource(std::string what, Make make, Clock& clock);
+  // Does not wait for a thread that stands still: that ends with the program.
+  ~WatchedSource();
+  WatchedSource(const WatchedSource&) = delete;
+  WatchedSource& operator=(const WatchedSource&) = delete;
+
+  // Readable until heard() is called: it knows something new, or is over.
+  [[nodiscard]] int descriptor() const;
+  void heard();
+  // When it will have been silent for too long, if it says nothing.
+  [[nodiscard]] SteadyTime wait_until(SteadyTime now) const;
+  // Waits until it is there or over, at most so long.
+  void await(Duration patience);
+  // Why there is none, or none any more; nothing: it is being watched.
+  [[nodiscard]] std::optional<Error> over() const;
+  void say(SessionReport& report, SteadyTime now) const;
+
+  static constexpr Duration silence_max = probe_interval + answer_patience;
+
+ private:
+  struct Shared;
+  static void watch(const std::shared_ptr<Shared>& shared, const std::string& what, const Make& make,
+                    Clock& clock);
+
+  std::string what_;
+  std::shared_ptr<Shared> shared_;
+  std::thread thread_;
+};
+
+// Is there more news than that idle times have grown?
+[[nodiscard]] bool differ(SessionReport one, SessionReport other);
+
+}  // namespace gleaner::agent
