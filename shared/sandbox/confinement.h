@@ -71,7 +71,8 @@ struct Attempt {
 // 0: this system has no Landlock.
 [[nodiscard]] int landlock_version();
 inline constexpr int landlock_needed = 3;  // without namespaces: before, files could be cut off
-[[nodiscard]] io::Path find_bubblewrap();  // empty: it is not installed
+[[nodiscard]] io::Path
+find_bubblewrap();  // the system's, else one beside the helpers (deploy/portable); empty: there is none
 
 struct Found {
   std::optional<Walls> walls;  // none: nothing confines here

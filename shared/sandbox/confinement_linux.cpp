@@ -7,6 +7,7 @@
 #include <set>
 #include <thread>
 
+#include "shared/io/run_program.h"
 #include "shared/sandbox/confinement.h"
 
 namespace gleaner::sandbox {
@@ -218,7 +219,7 @@ int landlock_version() {
 io::Path find_bubblewrap() {
   for (const char* place : {"/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"})
     if (::access(place, X_OK) == 0) return place;
-  return {};
+  return io::find_helper("bwrap", "gleaner");
 }
 
 Found find_walls(const Tools& tools, int landlock, LandlockAlone alone,
