@@ -1,7 +1,6 @@
 // app check: does a bundle keep the contract?
 #include <fmt/format.h>
 
-#include "shared/crypto/keys.h"
 #include "tools/admin/commands.h"
 #include "tools/admin/documents.h"
 #include "tools/admin/figures.h"
@@ -133,8 +132,7 @@ Result<ExitCode> check(Session& session, const CheckOptions& options) {
   request.bundle = prepared.directory();
   request.seed = options.seed;
   TRY_ASSIGN(request.content, local_content(outside.files, options.content));
-  request.work =
-      std::filesystem::temp_directory_path() / ("gleaner-check-" + to_hex(crypto::random_secret(6)));
+  TRY_ASSIGN(request.work, unused_work("gleaner-check-"));
   io::Path place = request.work;
   TRY_ASSIGN(const auto confinement, find_confinement(outside, options.unconfined, place += "-sandbox"));
   CheckProgress progress(outside);

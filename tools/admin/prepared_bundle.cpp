@@ -11,8 +11,7 @@ Result<PreparedBundle> PreparedBundle::prepare(Outside& outside, const io::Path&
   TRY_ASSIGN(const bool wrapped, bundle::is_wrapped(directory));
   PreparedBundle prepared(directory);
   if (!wrapped) return prepared;
-  prepared.directory_ =
-      std::filesystem::temp_directory_path() / ("gleaner-wrap-" + to_hex(crypto::random_secret(6)));
+  TRY_ASSIGN(prepared.directory_, unused_work("gleaner-wrap-"));
   prepared.copy_ = prepared.directory_;
   TRY(bundle::complete_wrapped(directory, outside.installation / "libexec/gleaner", local::this_platform(),
                                prepared.copy_));
@@ -54,6 +53,15 @@ Result<local::Confinement> find_confinement(Outside& outside, const std::string&
   if (const std::string weakness = found.weakness(); !weakness.empty())
     outside.error << "The bundle's programs are confined by Landlock alone: " << weakness << ".\n";
   return found;
+}
+
+Result<io::Path> unused_work(const std::string& prefix) {
+  std::error_code error;
+  const io::Path temporary = std::filesystem::temp_directory_path(error);
+  if (error)
+    return Error{ErrorKind::not_found,
+                 "there is no directory for temporary files: set TMPDIR to one (" + error.message() + ")"};
+  return temporary / (prefix + to_hex(crypto::random_secret(6)));
 }
 
 Result<local::Content> local_content(const io::Files& files, const ProblemOptions& options) {
