@@ -2,10 +2,16 @@
 
 #include <algorithm>
 
+#include "shared/base/check.h"
+
 namespace gleaner::agent {
 
 SessionWatch::SessionWatch(const SourceSettings& settings, std::string session, Uplink uplink, Clock& clock)
-    : clock_(clock), session_(std::move(session)), display_(settings.x_display), uplink_(std::move(uplink)) {
+    : clock_(clock),
+      session_(std::move(session)),
+      display_(settings.x_display),
+      uplink_(std::move(uplink)),
+      notifier_(settings.bus) {
   const auto add = [&](const std::string& what, auto make) {
     sources_.push_back(std::make_unique<WatchedSource>(
         what, [settings, make](SteadyTime now) { return make(settings, now); }, clock_));
@@ -29,6 +35,7 @@ SessionReport SessionWatch::report() const {
   SessionReport report;
   report.session = session_;
   report.display = display_;
+  report.takes_notices = notifier_.available();
   for (const auto& source : sources_) source->say(report, now);
   return report;
 }
@@ -48,17 +55,37 @@ bool SessionWatch::turn() {
     tell_at_ = now + report_interval;
   }
   if (uplink_.serve(now)) uplink_.tell(encode(told_));
+  serve_notices(now);
   return !sources_.empty();
+}
+
+void SessionWatch::serve_notices(SteadyTime now) {
+  for (const Uplink::Heard& heard : uplink_.take_heard()) {
+    auto notice = decode_notice(heard.line);
+    if (!notice.ok()) continue;  // a newer client's word, which it does not need to have obeyed
+    asked_.push_back({++last_notice_, heard.client, notice->number});
+    notice->number = last_notice_;
+    notifier_.show(*std::move(notice), now);
+  }
+  for (NoticeAnswer& answer : notifier_.serve(now)) {
+    const auto asked = std::find_if(asked_.begin(), asked_.end(),
+                                    [&](const Asked& one) { return one.number == answer.number; });
+    CHECK_TRUE(asked != asked_.end());
+    answer.number = asked->of_client;
+    uplink_.tell(asked->client, encode(answer));
+    asked_.erase(asked);
+  }
 }
 
 std::vector<int> SessionWatch::descriptors() const {
   std::vector<int> all = uplink_.descriptors();
   for (const auto& source : sources_) all.push_back(source->descriptor());
+  if (notifier_.descriptor() >= 0) all.push_back(notifier_.descriptor());
   return all;
 }
 
 Duration SessionWatch::wait_time() const {
-  SteadyTime until = std::min(tell_at_, uplink_.wait_until());
+  SteadyTime until = std::min({tell_at_, uplink_.wait_until(), notifier_.wait_until()});
   const SteadyTime now = clock_.steady();
   for (const auto& source : sources_) until = std::min(until, source->wait_until(now));
   return std::max(Duration{0}, std::chrono::duration_cast<Duration>(until - now));

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "client/agent/notifier.h"
 #include "client/agent/source.h"
 #include "client/agent/uplink.h"
 #include "client/agent/watched_source.h"
@@ -31,10 +32,21 @@ class SessionWatch {
   std::function<void(const std::string& line)> on_report;
 
  private:
+  void serve_notices(SteadyTime now);
+
   Clock& clock_;
   std::string session_;
   std::string display_;
   Uplink uplink_;
+  Notifier notifier_;
+  // Who asked for a notice: its number here, the client, its number there.
+  struct Asked {
+    std::int64_t number;
+    std::size_t client;
+    std::int64_t of_client;
+  };
+  std::vector<Asked> asked_;
+  std::int64_t last_notice_ = 0;
   std::vector<std::unique_ptr<WatchedSource>> sources_;
   std::vector<std::string> missing_;
   SessionReport told_;

@@ -3,12 +3,17 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <cstdlib>
 
+#include "client/agent/report/notice.h"
 #include "shared/io/local_address.h"
 
 namespace gleaner::agent {
 namespace {
+
+constexpr std::size_t heard_max = 16;  // lines in a turn
 
 io::Descriptor connect_to(const std::filesystem::path& path) {
   const auto address = io::local_address(path);
@@ -19,22 +24,31 @@ io::Descriptor connect_to(const std::filesystem::path& path) {
   return connection;
 }
 
-// Clients say nothing: what can be read is the end.
-bool is_gone(int connection) {
-  char byte = 0;
-  return ::recv(connection, &byte, 1, MSG_DONTWAIT) == 0;
-}
-
 }  // namespace
 
 Uplink::Uplink(std::vector<std::filesystem::path> sockets) {
-  for (std::filesystem::path& path : sockets) clients_.push_back({std::move(path), {}});
+  for (std::filesystem::path& path : sockets) clients_.push_back({std::move(path), {}, {}});
+}
+
+bool Uplink::hear(std::size_t number) {
+  Client& client = clients_[number];
+  std::array<char, notice_line_bytes_max> bytes{};
+  const ssize_t got = ::recv(client.connection.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+  if (got < 0) return errno == EAGAIN || errno == EINTR;
+  client.line.append(bytes.data(), static_cast<std::size_t>(got));
+  for (auto end = client.line.find('\n'); end != std::string::npos; end = client.line.find('\n')) {
+    heard_.push_back({number, client.line.substr(0, end)});
+    client.line.erase(0, end + 1);
+  }
+  return got > 0 && client.line.size() <= notice_line_bytes_max && heard_.size() <= heard_max;
 }
 
 bool Uplink::serve(SteadyTime now) {
-  for (Client& client : clients_) {
-    if (!client.connection.valid() || !is_gone(client.connection.get())) continue;
+  for (std::size_t i = 0; i < clients_.size(); ++i) {
+    Client& client = clients_[i];
+    if (!client.connection.valid() || hear(i)) continue;
     client.connection.reset();
+    client.line.clear();
     retry_at_ = std::min(retry_at_, now + retry_interval);
   }
   if (now < retry_at_) return false;
@@ -49,14 +63,17 @@ bool Uplink::serve(SteadyTime now) {
 }
 
 void Uplink::tell(const std::string& line) {
+  for (std::size_t i = 0; i < clients_.size(); ++i) tell(i, line);
+}
+
+void Uplink::tell(std::size_t number, const std::string& line) {
   const std::string text = line + "\n";
-  for (Client& client : clients_) {
-    if (!client.connection.valid()) continue;
-    // Half a line could not be taken back: the connection would be of no use any more.
-    if (::send(client.connection.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT) !=
-        static_cast<ssize_t>(text.size()))
-      client.connection.reset();
-  }
+  Client& client = clients_.at(number);
+  if (!client.connection.valid()) return;
+  // Half a line could not be taken back: the connection would be of no use any more.
+  if (::send(client.connection.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT) !=
+      static_cast<ssize_t>(text.size()))
+    client.connection.reset();
 }
 
 std::vector<int> Uplink::descriptors() const {

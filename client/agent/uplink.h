@@ -1,10 +1,11 @@
 // The agent's end of the client's sockets: it looks for every client that may be there, the system's and the
-// user's own, and tells each the same. Nothing blocks: a client that does not read is left, and looked for
-// again later. One thread.
+// user's own, and tells each the same. A client may say lines, too (client/agent/report/notice.h); older ones
+// say nothing. Nothing blocks: a client that does not read is left, and looked for again later. One thread.
 #pragma once
 
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "shared/base/clock.h"
@@ -19,7 +20,14 @@ class Uplink {
   // Looks for those that were not there, if it is time. True if somebody is new, who has been told nothing.
   [[nodiscard]] bool serve(SteadyTime now);
   void tell(const std::string& line);
-  [[nodiscard]] std::vector<int> descriptors() const;  // readable: that client is gone
+  void tell(std::size_t client, const std::string& line);
+  struct Heard {
+    std::size_t client = 0;
+    std::string line;
+  };
+  // What clients have said since the last call.
+  [[nodiscard]] std::vector<Heard> take_heard() { return std::exchange(heard_, {}); }
+  [[nodiscard]] std::vector<int> descriptors() const;  // readable: that client says something, or is gone
   [[nodiscard]] SteadyTime wait_until() const;         // max(): all are there
   [[nodiscard]] std::size_t clients() const;
 
@@ -30,8 +38,11 @@ class Uplink {
   struct Client {
     std::filesystem::path path;
     io::Descriptor connection;
+    std::string line;  // that has begun
   };
+  [[nodiscard]] bool hear(std::size_t number);  // false: it is gone, or says what is no line
   std::vector<Client> clients_;
+  std::vector<Heard> heard_;
   SteadyTime retry_at_{};
 };
 

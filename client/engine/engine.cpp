@@ -21,6 +21,7 @@ Engine::Engine(Services services, std::vector<Joined> projects)
       traffic_(services_, projects_),
       slots_(services_, services_.settings.cores),
       owner_(services_.activity),
+      notices_(services_, projects_),
       outside_(services_),
       disk_(services_.files, services_.state.root),
       measurements_({services_.clock, services_.files, services_.machine, services_.workers, services_.state,
@@ -43,6 +44,7 @@ Status Engine::open() {
   TRY_ASSIGN(controls_, state::load_controls(services_.files, services_.state.preferences()));
   opened_ = services_.clock.steady();
   accounts_.open(opened_);
+  notices_.open(opened_);
   traffic_.open(opened_);
   int next_slot = 0;
   for (const auto& project : projects_) TRY(project->open(next_slot));
@@ -76,6 +78,7 @@ void Engine::tick() {
   for (const auto& project : projects_) project->prepare(now, alarm_);
   start_units(now);
   exchange(now);
+  notices_.look(!no_network().empty(), now, alarm_);
   set_alarms(now);
 }
 
@@ -209,6 +212,7 @@ void Engine::stop() {
   tick();
   accounts_.save(now);
   traffic_.save(now);
+  notices_.save(now);
 }
 
 bool Engine::settled() const {
@@ -248,6 +252,7 @@ Status Engine::finish() {
 void Engine::set_owner_settings(const settings::OwnerSettings& owner_settings) {
   owner_settings_ = owner_settings;
   owner_.set(owner_settings.owner, owner_settings.exclusive);
+  notices_.set(owner_settings.notifications);
   EngineSettings& settings = services_.settings;
   const int slots = static_cast<int>(slots_.size());
   settings.cores = owner_settings.cores > 0 ? std::min(owner_settings.cores, slots) : slots;

@@ -17,6 +17,7 @@
 #include "client/engine/free_space.h"
 #include "client/engine/memberships.h"
 #include "client/engine/outside_watch.h"
+#include "client/engine/owner_notices.h"
 #include "client/engine/owner_watch.h"
 #include "client/engine/project_accounts.h"
 #include "client/engine/slots.h"
@@ -109,6 +110,7 @@ class Engine final {
   state::Controls controls_;
   settings::OwnerSettings owner_settings_;
   OwnerWatch owner_;
+  OwnerNotices notices_;
   OutsideWatch outside_;
   FreeSpace disk_;
   benchmark::Measurements measurements_;

@@ -85,6 +85,13 @@ class LinuxActivityMonitor final : public host::ActivityMonitor {
     others_.forget();
   }
 
+  void show(std::optional<client_policy::Notice> notice) override {
+    if (!notice) return agents_.offer({});
+    agents_.offer(agent::Notice{notice->number, std::move(notice->title), std::move(notice->text)});
+  }
+
+  std::optional<std::int64_t> take_shown() override { return agents_.take_shown(); }
+
   client_policy::LocalTime local_time() const override { return local_time_at(::time(nullptr)); }
 
  private:

@@ -1,15 +1,18 @@
 // The client's end of what gleaner-agent tells: Unix sockets on which agents of desktop sessions speak, one
-// JSON line a report (client/agent/report/report.h), and are never answered. Who speaks is known by the
-// system (SO_PEERCRED): the client's own user, root, and whoever is logged in. A report holds for the session
-// of the user who made it and no other. Not thread-safe. Platform file: agents_linux.cpp.
+// JSON line a report (client/agent/report/report.h), and are given notices to show
+// (client/agent/report/notice.h). Nothing waits for an agent: one that does not read is dropped. Who speaks
+// is known by the system (SO_PEERCRED): the client's own user, root, and whoever is logged in. A report holds
+// for the session of the user who made it and no other. Not thread-safe. Platform file: agents_linux.cpp.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "client/agent/report/notice.h"
 #include "client/agent/report/report.h"
 #include "shared/base/clock.h"
 #include "shared/io/descriptor.h"
@@ -46,6 +49,14 @@ class Agents {
   // When the sessions whose agents are gone were last used.
   [[nodiscard]] std::optional<SteadyTime> left() const { return left_; }
 
+  // This is to be shown by an agent, of the session that was used last if there are several; nothing: no
+  // more. An agent that could not is asked again after a while, the next one at once.
+  void offer(std::optional<agent::Notice> notice) { offered_ = std::move(notice); }
+  // The number of one that was shown, once.
+  [[nodiscard]] std::optional<std::int64_t> take_shown() { return std::exchange(shown_, std::nullopt); }
+
+  static constexpr Duration answer_patience = std::chrono::seconds{30};
+  static constexpr Duration offer_again = std::chrono::hours{1};
   static constexpr std::size_t callers_max = 16;
   static constexpr std::size_t callers_of_user_max = 4;
   static constexpr int reports_per_second_max = 50;
@@ -58,6 +69,9 @@ class Agents {
     std::string line;
     SteadyTime second{};  // in which `reports` came
     int reports = 0;
+    std::int64_t offered = 0;  // the last notice that it was given
+    SteadyTime offered_at{};
+    bool answered = false;
   };
   struct Place {
     AgentPlace place;
@@ -67,11 +81,15 @@ class Agents {
   [[nodiscard]] bool read(Caller& caller, SteadyTime now, bool& news);  // false: the caller is done with
   [[nodiscard]] bool take_line(Caller& caller, std::string_view line, SteadyTime now);
   void forget(const Caller& caller, SteadyTime now);
+  void take_answer(Caller& caller, const agent::NoticeAnswer& answer);
+  void pass_on(SteadyTime now);
 
   Admits admits_;
   std::vector<Place> places_;
   std::vector<Caller> callers_;
   std::optional<SteadyTime> left_;
+  std::optional<agent::Notice> offered_;
+  std::optional<std::int64_t> shown_;
 };
 
 // Is somebody of this number logged in here, by logind, by the record of logins or at an X server?

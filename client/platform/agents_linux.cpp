@@ -115,6 +115,11 @@ bool Agents::take_line(Caller& caller, std::string_view line, SteadyTime now) {
     spdlog::warn("an agent of user {} was dropped: it speaks without end", caller.told.user);
     return false;
   }
+  if (caller.offered > 0 && agent::is_answer(line)) {
+    const auto answer = agent::decode_answer(line);
+    if (answer.ok()) take_answer(caller, *answer);
+    return answer.ok();
+  }
   auto report = agent::decode(line);
   if (!report.ok()) {
     spdlog::warn("an agent of user {} was dropped: {}", caller.told.user, report.error().message);
@@ -125,6 +130,41 @@ bool Agents::take_line(Caller& caller, std::string_view line, SteadyTime now) {
   caller.told.at = now;
   caller.spoke = true;
   return true;
+}
+
+void Agents::take_answer(Caller& caller, const agent::NoticeAnswer& answer) {
+  caller.answered = caller.answered || answer.number == caller.offered;
+  if (!offered_ || answer.number != offered_->number) return;
+  if (answer.shown) {
+    spdlog::info("user {} was told: {}", caller.told.user, offered_->text);
+    shown_ = offered_->number;
+    offered_.reset();
+  } else {
+    spdlog::info("a session of user {} cannot show a notice: {}", caller.told.user, answer.why);
+  }
+}
+
+// One at a time: a notice is not shown twice.
+void Agents::pass_on(SteadyTime now) {
+  if (!offered_) return;
+  Caller* best = nullptr;
+  for (Caller& caller : callers_) {
+    const bool given = caller.offered == offered_->number && now - caller.offered_at < offer_again;
+    if (given && !caller.answered && now - caller.offered_at < answer_patience) return;
+    const agent::SessionReport& report = caller.told.report;
+    if (given || !caller.spoke || !report.takes_notices || report.locked.value_or(false)) continue;
+    const auto unused = [now](const Caller& one) { return one.told.unused(now).value_or(Duration::max()); };
+    if (best == nullptr || unused(caller) < unused(*best)) best = &caller;
+  }
+  if (best == nullptr) return;
+  best->offered = offered_->number;
+  best->offered_at = now;
+  best->answered = false;
+  const std::string line = agent::encode(*offered_) + "\n";
+  // Half a line cannot be taken back: reading ends with the connection.
+  if (::send(best->connection.get(), line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT) !=
+      static_cast<ssize_t>(line.size()))
+    ::shutdown(best->connection.get(), SHUT_RDWR);
 }
 
 bool Agents::read(Caller& caller, SteadyTime now, bool& news) {
@@ -161,6 +201,7 @@ bool Agents::serve(SteadyTime now) {
     forget(caller, now);
     return true;
   });
+  pass_on(now);
   return news;
 }
 

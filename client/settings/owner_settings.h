@@ -36,6 +36,7 @@ struct OwnerSettings {
   std::string outside_signal;  // a program's path or an address of this computer; empty: none
   Duration outside_interval = std::chrono::minutes{1};
   Duration relay_patience = std::chrono::hours{72};  // with a relay that does not answer
+  bool notifications = true;  // the owner wants to be told of troubles in a desktop session
   std::int64_t cache_bytes_max = std::int64_t{2} << 30;
   std::int64_t free_bytes_min = std::int64_t{200} << 20;  // of the disk, left alone
 };

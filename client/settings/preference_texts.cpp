@@ -119,6 +119,16 @@ const std::vector<DescribedPreference>& table() {
        "After so many hours without an answer of its relay this computer joins the project directly, if its "
        "join code says where; finished results go along.",
        number, 0.0001, 8760},
+      {"notifications",
+       "Projects",
+       "Notifications",
+       "Show a desktop notification, once and at most one a day, when this computer was revoked, is held "
+       "back "
+       "after failures, or has not reached its project, delivered its results or had work for a week.",
+       choice,
+       0,
+       0,
+       {"on", "off"}},
       {"download_kilobytes", "Network and disk", "Fastest download, kB a second",
        "The fastest download, in kilobytes a second; 0: no limit.", count, 0, kilobytes_max},
       {"upload_kilobytes", "Network and disk", "Fastest upload, kB a second",

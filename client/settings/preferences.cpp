@@ -93,6 +93,7 @@ io::Settings settings_of(OwnerPreferences& values) {
   flag("on_metered", &values.on_metered);
   list("network_hours", &values.network_hours);
   number("relay_patience_hours", &values.relay_patience_hours);
+  word("notifications", &values.notifications);
   count("download_kilobytes", &values.download_kilobytes);
   count("upload_kilobytes", &values.upload_kilobytes);
   count("traffic_megabytes_day", &values.traffic_megabytes_day);
@@ -170,6 +171,7 @@ OwnerPreferences preset_values(const std::string& preset) {
   } else if (preset == "lab") {
     values.idle_minutes = 2;
     values.give_back_minutes = 2;
+    values.notifications = "off";
   } else if (preset == "balanced") {
     values.levels = {"used 1 core 25%"};
   } else if (preset == "everything" || preset == "dedicated") {
@@ -281,6 +283,7 @@ OwnerSettings OwnerPreferences::owner_settings(std::int64_t memory) const {
   owner_settings.exclusive = exclusive;
   owner_settings.give_back_after = from_seconds(60 * give_back_minutes);
   owner_settings.relay_patience = from_seconds(3600 * relay_patience_hours);
+  owner_settings.notifications = notifications == "on";
   owner_settings.download_bytes_per_second = download_kilobytes * 1000;
   owner_settings.upload_bytes_per_second = upload_kilobytes * 1000;
   owner_settings.outside_signal = outside_signal;

@@ -42,6 +42,7 @@ struct OwnerPreferences {
   bool on_metered = false;
   std::vector<std::string> network_hours;
   double relay_patience_hours = 72;
+  std::string notifications = "on";
   std::int64_t download_kilobytes = 0;
   std::int64_t upload_kilobytes = 0;
   std::int64_t traffic_megabytes_day = 0;

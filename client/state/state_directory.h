@@ -4,6 +4,7 @@
 //   slots/N/        working directories of kernels
 //   shares          what each project had of this computer (usage.h)
 //   days            what it contributed day by day (days.h)
+//   notices         what its owner was told by notifications (notices.h)
 //   preferences, preferences.toml, benchmark, speeds, view (client/view), control.sock, lock
 #pragma once
 
@@ -47,6 +48,7 @@ struct StateDirectory {
   [[nodiscard]] io::Path slot(int number) const { return slots() / std::to_string(number); }
   [[nodiscard]] io::Path shares() const { return root / "shares"; }
   [[nodiscard]] io::Path days() const { return root / "days"; }
+  [[nodiscard]] io::Path notices() const { return root / "notices"; }
   [[nodiscard]] io::Path traffic() const { return root / "traffic"; }
   [[nodiscard]] io::Path preferences() const { return root / "preferences"; }
   [[nodiscard]] io::Path benchmark() const { return root / "benchmark"; }

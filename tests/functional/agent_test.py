@@ -211,6 +211,47 @@ class Agent(unittest.TestCase):
             mocks.process.kill()
             ear.hear("nobody", lambda report: report["busy"] == [] and report["inputs"] == [])
 
+    @needs(MOCK, "needs dbus-daemon and the modules dbus and gi of Debian's Python")
+    def test_the_owner_is_told_once_that_this_computer_was_revoked_when_somebody_can_show_it(self):
+        with Desktop() as desktop, Grid() as grid:
+            desktop.bus()
+            mocks = Mocks(self, desktop)
+            grid.start_server()
+            grid.add_application(MANDELBROT)
+            grid.add_problem("mandelbrot", "long", **LONG)
+            grid.join("one")
+            state = grid.state("one")
+            (state / "preferences.toml").write_text('run = "always"\n')
+
+            def start():
+                grid.start("one", "gleaner-client", "run", "--state", state, *sandbox_arguments(state), "--cores", 1,
+                           "--benchmark-mflops", 1000)
+
+            def agent():
+                return desktop.start(grid.program("gleaner-agent"), "--socket", str(state / "agent.sock"), env=desktop.env)
+
+            start()
+            grid.wait_until("work", lambda: grid.kernels_of("one"), 60)
+            grid.admin("host", "revoke", grid.host_id("one"), "--yes")
+            # The first agent finds nobody who shows it, the second one does.
+            first = agent()
+            grid.wait_until("that it cannot be shown", lambda: "cannot show a notice: no program shows" in grid.log("one"), 150)
+            mocks.do("shown-none")
+            first.kill()
+            first.wait()
+            mocks.do("show")
+            second = agent()
+            grid.wait_until("the notification", lambda: mocks.says("shown-once"), 60)
+            grid.wait_until("that it is kept", (state / "notices").exists)
+            # Not again, also after a restart.
+            grid.kill("one")
+            start()
+            grid.wait_until("the client", lambda: grid.control("one", "--json", "why", check=False).returncode == 0, 60)
+            time.sleep(5)
+            mocks.do("shown-once")
+            second.kill()
+            second.wait()
+
     def test_typing_in_a_session_pauses_kernels_at_once_and_its_calm_lets_them_go_on(self):
         with Desktop() as desktop, Grid() as grid:
             grid.start_server()

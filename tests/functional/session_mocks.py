@@ -16,6 +16,7 @@ SESSION = "org.gnome.SessionManager"
 SAVER = "org.freedesktop.ScreenSaver"
 LOGIN = "org.freedesktop.login1.Manager"
 NETWORK = "org.freedesktop.NetworkManager"
+NOTIFICATIONS = "org.freedesktop.Notifications"
 
 
 class IdleMonitor(dbus.service.Object):
@@ -85,6 +86,16 @@ class Saver(dbus.service.Object):
         self.ActiveChanged(on)
 
 
+class Notifications(dbus.service.Object):
+    shown = []
+
+    @dbus.service.method(NOTIFICATIONS, in_signature="susssasa{sv}i", out_signature="u")
+    def Notify(self, program, replaces, icon, summary, body, actions, hints, timeout):
+        assert program == "Gleaner"
+        self.shown = [*self.shown, (str(summary), str(body))]
+        return len(self.shown)
+
+
 class Login(dbus.service.Object):
     inhibitors = []
     delays = []  # ends of pipes that are read to their end when who delays sleep lets go
@@ -135,6 +146,14 @@ def main():
         monitor = IdleMonitor(bus, "/org/gnome/Mutter/IdleMonitor/Core")
         session = Session(bus, "/org/gnome/SessionManager")
         saver = Saver(bus, "/org/freedesktop/ScreenSaver")
+        notifications = Notifications(bus, "/org/freedesktop/Notifications")
+
+        def shown_once():
+            assert len(notifications.shown) == 1, notifications.shown
+            assert "no longer accepts this computer" in notifications.shown[0][1], notifications.shown
+
+        def shown_none():
+            assert notifications.shown == [], notifications.shown
 
         def inhibit(yes):
             session.inhibited = yes
@@ -143,6 +162,8 @@ def main():
         commands |= {"idle": lambda: monitor.WatchFired(monitor.idle), "active": monitor.fire_active,
                      "lock": lambda: saver.set(True), "unlock": lambda: saver.set(False),
                      "inhibit": lambda: inhibit(True), "release": lambda: inhibit(False),
+                     "show": lambda: names.append(dbus.service.BusName(NOTIFICATIONS, bus)),
+                     "shown-once": shown_once, "shown-none": shown_none,
                      "leave": lambda: bus.release_name(IDLE)}
     if os.environ.get("DBUS_SYSTEM_BUS_ADDRESS"):
         system = dbus.SystemBus()

@@ -1,4 +1,5 @@
 // What an agent may say: every local user who is logged in can send it.
+#include "client/agent/report/notice.h"
 #include "client/agent/report/report.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -9,6 +10,10 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text = fuzz::text_of(data, size);
   const std::string clean = printable(text);
   CHECK_TRUE(clean.size() <= report_text_max && printable(clean) == clean);
+  if (const auto notice = decode_notice(text); notice.ok())
+    CHECK_TRUE(encode(*notice).size() <= notice_line_bytes_max && *decode_notice(encode(*notice)) == *notice);
+  if (const auto answer = decode_answer(text); answer.ok())
+    CHECK_TRUE(is_answer(encode(*answer)) && *decode_answer(encode(*answer)) == *answer);
   const auto report = decode(text);
   if (!report.ok()) return 0;
   CHECK_TRUE(report->inputs.size() <= report_inputs_max && report->busy.size() <= report_busy_max &&

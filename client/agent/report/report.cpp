@@ -97,7 +97,8 @@ std::string encode(const SessionReport& report) {
               {"display", printable(report.display)},
               {"inputs", inputs},
               {"busy", busy},
-              {"missing", missing}};
+              {"missing", missing},
+              {"takes_notices", report.takes_notices}};
   if (report.locked) all["locked"] = *report.locked;
   return json::write(all);
 }
@@ -117,6 +118,7 @@ Result<SessionReport> decode(std::string_view line) {
   TRY(read_list(all, "inputs", report_inputs_max, report.inputs, input_of));
   TRY(read_list(all, "busy", report_busy_max, report.busy, busy_of));
   TRY(read_list(all, "missing", report_missing_max, report.missing, sentence_of));
+  report.takes_notices = all["takes_notices"] == Json(true);
   return report;
 }
 

@@ -1,13 +1,13 @@
-// What gleaner-agent tells the client of the session that it runs in: one JSON object on a line, one way
-// only.
+// What gleaner-agent tells the client of the session that it runs in: one JSON object on a line.
 //   {"version":1,"session":"2","display":":0","locked":false,
 //    "inputs":[{"source":"X11 display :0","active":true,"idle":0,"how":"event"}],
 //    "busy":[{"kind":"full-screen","what":"mpv"}],"missing":["the X server :0 does not answer"]}
 // `idle`: seconds since the last input when `active` is false; while it is true somebody is at it now, until
 // a later report says otherwise. `missing`: sources that were there and do not answer now: nothing that they
-// said of calm is repeated, what they said against it is. Everything is bounded and of unknown fields nothing
-// is taken; texts are made printable, because they are shown in other people's terminals. Pure. Private to
-// this computer: not part of the wire.
+// said of calm is repeated, what they said against it is. `takes_notices`: it can be given notices to show
+// (notice.h), and answers them; a client that does not know of them says nothing. Everything is bounded and
+// of unknown fields nothing is taken; texts are made printable, because they are shown in other people's
+// terminals. Pure. Private to this computer: not part of the wire.
 #pragma once
 
 #include <optional>
@@ -48,6 +48,7 @@ struct SessionReport {
   std::optional<bool> locked;  // or its screen saver runs
   std::vector<Busy> busy;
   std::vector<std::string> missing;  // in sentences
+  bool takes_notices = false;        // notice.h
   friend bool operator==(const SessionReport&, const SessionReport&) = default;
 };
 

@@ -1,5 +1,7 @@
 #include "client/agent/report/report.h"
 
+#include "client/agent/report/notice.h"
+
 #include "shared/base/clean_text.h"
 
 #include "tests/catch.h"
@@ -17,12 +19,13 @@ TEST_CASE("A report comes back as it was told") {
   report.locked = true;
   report.busy = {{Busy::Kind::full_screen, "mpv"}, {Busy::Kind::inhibitor, "a call"}};
   report.missing = {"the session's D-Bus does not answer"};
+  report.takes_notices = true;
   const std::string line = encode(report);
   CHECK(line.find('\n') == std::string::npos);
   const auto back = decode(line);
   REQUIRE(back.ok());
   CHECK(*back == report);
-  CHECK(*decode(encode({})) == SessionReport{});
+  CHECK(*decode(encode(SessionReport{})) == SessionReport{});
 }
 
 TEST_CASE("The longest report fits, and what is too much is left out") {
@@ -44,6 +47,23 @@ TEST_CASE("The longest report fits, and what is too much is left out") {
   CHECK(back->busy.size() == report_busy_max);
   CHECK(back->missing.size() == report_missing_max);
   CHECK(back->session.size() == report_text_max);
+}
+
+TEST_CASE("A notice and its answer come back as they were told, and nothing else is one") {
+  const Notice notice{7, "Gleaner needs you", "Room 12 no longer accepts this computer."};
+  CHECK(*decode_notice(encode(notice)) == notice);
+  const NoticeAnswer answer{7, false, "no program shows notifications"};
+  CHECK(*decode_answer(encode(answer)) == answer);
+  CHECK(is_answer(encode(answer)));
+  CHECK_FALSE(is_answer(encode(SessionReport{})));
+  const std::string quotes(10'000, '"');
+  CHECK(encode(Notice{7, quotes, quotes}).size() <= notice_line_bytes_max);
+  CHECK(encode(NoticeAnswer{7, false, quotes}).size() <= notice_line_bytes_max);
+  for (const char* wrong :
+       {"", "{}", R"({"version":2,"notice":1,"title":"x","text":"y"})",
+        R"({"version":1,"notice":"1","title":"x","text":"y"})", R"({"version":1,"notice":1,"title":"x"})"})
+    CHECK_FALSE(decode_notice(wrong).ok());
+  CHECK_FALSE(decode_answer(R"({"version":1,"answer":1,"shown":1,"why":""})").ok());
 }
 
 TEST_CASE("What is no report is refused with a sentence") {

@@ -136,7 +136,11 @@ class ScriptedActivity final : public host::ActivityMonitor {
   std::vector<int> descriptors() const override { return {}; }
   bool touched() const override { return news; }
   void watch_programs(const std::vector<std::string>& names) override { programs = names; }
+  void show(std::optional<client_policy::Notice> notice) override { shown = std::move(notice); }
+  std::optional<std::int64_t> take_shown() override { return std::exchange(answered, std::nullopt); }
   client_policy::LocalTime local_time() const override { return {}; }
+  std::optional<client_policy::Notice> shown;  // what was to be shown last
+  std::optional<std::int64_t> answered;
   std::vector<client_policy::Observation> seen;
   std::vector<std::string> programs;
   bool news = false;

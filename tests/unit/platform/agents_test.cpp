@@ -107,6 +107,51 @@ TEST_CASE("A source that stands still leaves behind when its session was last us
   CHECK(agents.left() == noon - 30s);
 }
 
+std::string heard(const io::Descriptor& connection) {
+  std::string bytes(4096, 0);
+  const ssize_t got = ::recv(connection.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+  return got > 0 ? bytes.substr(0, static_cast<std::size_t>(got)) : "";
+}
+
+std::string taker(bool locked, Duration idle) {
+  SessionReport report;
+  report.inputs = {{"X11 display :7", false, idle, false}};
+  report.locked = locked;
+  report.takes_notices = true;
+  return agent::encode(report) + "\n";
+}
+
+TEST_CASE("A notice goes to the session used last that takes it, and to the next if that cannot show it") {
+  const Place place;
+  Agents agents(place.places());
+  const agent::Notice notice{3, "title", "text"};
+  agents.offer(notice);  // nobody is there yet
+  (void)agents.serve(noon);
+  const io::Descriptor old = connect_to(place.path);
+  const io::Descriptor locked = connect_to(place.path);
+  const io::Descriptor first = connect_to(place.path);
+  const io::Descriptor second = connect_to(place.path);
+  say(old, line(true));
+  say(locked, taker(true, 1s));
+  say(first, taker(false, 10s));
+  say(second, taker(false, 20s));
+  (void)agents.serve(noon);
+  CHECK(heard(first) == agent::encode(notice) + "\n");
+  CHECK(heard(second).empty());
+  CHECK(heard(old).empty());
+  CHECK(heard(locked).empty());
+  say(first, agent::encode(agent::NoticeAnswer{3, false, "nobody shows it"}) + "\n");
+  (void)agents.serve(noon + 1s);
+  CHECK_FALSE(agents.take_shown());
+  CHECK(heard(second) == agent::encode(notice) + "\n");
+  say(second, agent::encode(agent::NoticeAnswer{3, true, ""}) + "\n");
+  (void)agents.serve(noon + 2s);
+  CHECK(agents.take_shown() == 3);
+  CHECK_FALSE(agents.take_shown());
+  (void)agents.serve(noon + 2h);
+  CHECK(heard(first).empty());
+}
+
 TEST_CASE("Who says nonsense, too much or too long a line is dropped") {
   const Place place;
   Agents agents(place.places());

@@ -1,0 +1,42 @@
+// Tells the owner, once, that this computer is of no use to a project (client/policy/notices.h), through an
+// agent of a desktop session; nobody there: until somebody is. Kept across restarts; a kill may cost the
+// counting of an hour. Not thread-safe.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "client/engine/memberships.h"
+#include "client/policy/notices.h"
+
+namespace gleaner::engine {
+
+class OwnerNotices {
+ public:
+  OwnerNotices(Services& services, const Memberships& projects) : services_(services), projects_(projects) {}
+
+  // Call once, first.
+  void open(SteadyTime now);
+  // Whether the owner wants to be told.
+  void set(bool wanted) { wanted_ = wanted; }
+  // `no_network`: nothing may be fetched or delivered now.
+  void look(bool no_network, SteadyTime now, Alarm& alarm);
+  void save(SteadyTime now);
+
+ private:
+  [[nodiscard]] std::vector<client_policy::TroubleSeen> seen(bool no_network);
+  void add(std::vector<client_policy::TroubleSeen>& all, const Membership& project, bool no_network);
+
+  Services& services_;
+  const Memberships& projects_;
+  client_policy::Notices notices_;
+  client_policy::NoticeMemory saved_;
+  SteadyTime saved_at_{};
+  SteadyTime look_at_{};
+  std::map<std::string, std::int64_t> accepted_;  // commits of each project when it was looked at last
+  std::int64_t number_ = 0;                       // of the notice that is to be shown; 0: none
+  bool wanted_ = true;
+};
+
+}  // namespace gleaner::engine
