@@ -108,6 +108,7 @@ Result<std::unique_ptr<Serving>> Serving::start(service::Service& service, http:
                                                 http::PublicPage page) {
   std::unique_ptr<Serving> serving(new Serving(service, page, options.figures));
   http::Router& router = serving->router_;
+  options.takes_part = [](const http::Request& head) { return http::Router::takes_part(head); };
   options.body_bytes_max = [&router](const http::Request& head) { return router.body_bytes_max(head); };
   TRY_ASSIGN(serving->server_,
              http::Server::start(std::move(options), [&router](http::Request request, http::Reply reply) {

@@ -203,9 +203,9 @@ protocol::CommitRequest Deliveries::request(Unit& unit) {
   commit.data = unit.delivery.small;
   commit.compute_seconds = cut.compute_seconds;
   commit.last = cut.last;
-  // The project knows it by its grant alone, if at all.
-  if (to_ == To::project && !unit.held->granted().lease &&
-      std::count(signer_->former.begin(), signer_->former.end(), unit.grant().host) > 0)
+  // A project that was restored from a backup knows it by its grant alone.
+  const bool former = std::count(signer_->former.begin(), signer_->former.end(), unit.grant().host) > 0;
+  if (to_ == To::project && !unit.held->granted().lease && (former || unit.delivery.with_grant))
     commit.given = protocol::GivenUnit{unit.held->granted().statement, {}};
   if (of_former_relay(unit))
     commit.given = protocol::GivenUnit{unit.held->granted().statement, *unit.held->granted().lease};
@@ -339,6 +339,11 @@ void Deliveries::acknowledged(const protocol::SignedStatement& statement, Steady
     if (!unit.held->acknowledged(checked->range))
       spdlog::warn("unit {}: ignored an acknowledgement for another result", unit.id().value);
     return;
+  }
+  if (pending && checked->status == protocol::CommitStatus::refused && to_ == To::project &&
+      !unit.held->granted().lease && !unit.delivery.with_grant) {
+    unit.delivery.with_grant = true;
+    return;  // answered() has it sent again
   }
   // After a power cut between the two the server acknowledges again: better a receipt twice than none.
   if (const Status kept = receipts_.add(statement, *checked, unit.grant()); !kept.ok())

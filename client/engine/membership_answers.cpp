@@ -203,6 +203,10 @@ void Membership::take_grant(const Granted& granted, int slot, SteadyTime now) {
     return;
   }
   const auto trusted = trust_.check_grant(granted, services_.clock.now());
+  // It is new: one of the two dates is wrong, which is no fault of the application. The server gets it back.
+  if (const auto read = read_granted(granted);
+      !trusted.ok() && read.ok() && read->deadline <= services_.clock.now())
+    return session_.back_off(trusted.error(), now);
   if (!trusted.ok())
     return refuse(claimed_unit(granted), protocol::FailureKind::untrusted, trusted.error().message);
   const UnitId id = trusted->grant.unit;

@@ -238,6 +238,12 @@ bool ServerSession::asks(int slot, SteadyTime now) const {
          std::any_of(asked_.begin(), asked_.end(), [slot](const auto& one) { return one.slot == slot; });
 }
 
+void ServerSession::back_off(const Error& why, SteadyTime now) {
+  trouble_ = why.message;
+  spdlog::warn("a unit is not taken, and goes back to the server: {}", why.message);
+  pacing_.failed({}, now, services_.random);
+}
+
 bool ServerSession::askable(SteadyTime now, bool urgent) const {
   return !(busy() && now > answer_due()) && pacing_.may_ask(now, urgent);
 }

@@ -24,6 +24,7 @@ struct LocalCheckpoint {
 struct Delivery {
   bool uploaded = false;       // the pending cut, when it is too large to piggyback
   bool in_flight = false;      // an exchange or an upload about it is under way
+  bool with_grant = false;     // the server refused one that came without it, and may have been restored
   bool alone = false;          // send it by itself: a message with others was refused
   std::optional<Bytes> small;  // the pending cut's compressed bytes, if small
   SteadyTime at{};             // not before

@@ -72,6 +72,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   void hurry();  // the server stops
   void extend_transfer(std::int64_t bytes_so_far);
   void call(const Handler& handler, Request request);
+  void hand_over_part(RequestParser& parser);
   void close_now();
 
   const std::shared_ptr<Core> core_;  // first: destroyed last

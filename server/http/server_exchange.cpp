@@ -161,8 +161,19 @@ Connection::Task<bool> Connection::read_body(RequestParser& parser) {
       extend_transfer(static_cast<std::int64_t>(parser.request().body.size()));
     }
     const bool more = co_await read_more();
-    if (!more) co_return false;
+    if (more) continue;
+    hand_over_part(parser);
+    co_return false;
   }
+}
+
+void Connection::hand_over_part(RequestParser& parser) {
+  const auto& takes_part = core_->options.takes_part;
+  if (!takes_part || parser.request().body.empty() || !takes_part(parser.request())) return;
+  Request request = parser.take();
+  request.peer = peer_;
+  request.network = network_;
+  call(core_->handler, std::move(request));
 }
 
 void Connection::call(const Handler& handler, Request request) {

@@ -323,16 +323,24 @@ Result<BlobPiece> ParentCalls::blob(const std::string& digest, std::int64_t offs
       "Range", "bytes=" + std::to_string(from) + "-" + std::to_string(offset + bytes_max - 1));
   request.reply_bytes_max = bytes_max + 1;
   request.timeout = std::chrono::seconds{limits::request_seconds_max};
+  Bytes body;
+  bool whole = false;  // which is as good, where it fits
+  request.take = [&](int status, std::string_view bytes) -> Status {
+    whole = status == 200;
+    body += bytes;
+    return {};
+  };
   const transport::Answer answer = call(std::move(request));
-  if (!answer.reply.ok()) return for_children(answer.reply.error());
-  const io::HttpReply& reply = *answer.reply;
-  const auto bytes = static_cast<std::int64_t>(reply.body.size());
-  const bool whole = reply.status == 200;  // which is as good, where it fits
-  const auto all = whole ? std::optional(bytes) : whole_length(reply);
+  const auto bytes = static_cast<std::int64_t>(body.size());
   const std::int64_t skip = whole ? offset : offset - from;
+  const auto rest = [&] { return body.substr(static_cast<std::size_t>(skip)); };
+  if (!answer.reply.ok() && answer.reply.error().kind == ErrorKind::unavailable && bytes > skip)
+    return BlobPiece{rest(), {}};
+  if (!answer.reply.ok()) return for_children(answer.reply.error());
+  const auto all = whole ? std::optional(bytes) : whole_length(*answer.reply);
   if (!all || skip > bytes)
     return Error{ErrorKind::unavailable, "the parent's answer is no part of " + digest};
-  return BlobPiece{reply.body.substr(static_cast<std::size_t>(skip)), *all};
+  return BlobPiece{rest(), all};
 }
 
 }  // namespace gleaner::relay

@@ -11,7 +11,7 @@ namespace gleaner::relay {
 namespace {
 
 constexpr std::string_view fetching = "fetched";  // the sender of what is brought
-constexpr std::int64_t piece_bytes = 4 << 20;     // bounds memory, and what is lost when the link is cut
+constexpr std::int64_t piece_bytes = 4 << 20;     // bounds memory, and what is lost with this process
 constexpr Duration used_for = std::chrono::hours{1};
 
 Timestamp written_at(const io::Path& path) {
@@ -104,16 +104,16 @@ Status RelayBlobs::bring(const std::string& digest) {
 
 Status RelayBlobs::download(const std::string& digest) {
   TRY_ASSIGN(auto state, cache_.upload_state(digest, fetching));
-  std::int64_t all = 0;
+  std::optional<std::int64_t> all;
   do {
     ++asked_;
     TRY_ASSIGN(const BlobPiece piece, parent_(digest, state.offset, piece_bytes));
     all = piece.all;
-    if (piece.bytes.empty() && state.offset < all)
+    if (piece.bytes.empty() && (!all || state.offset < *all))
       return Error{ErrorKind::unavailable, "the parent has no more of " + digest + " than a part"};
     brought_ += static_cast<std::int64_t>(piece.bytes.size());
     TRY_ASSIGN(state, cache_.append(digest, state.offset, piece.bytes, limits::blob_bytes_max, fetching));
-  } while (state.offset < all);
+  } while (!all || state.offset < *all);
   return cache_.finish(digest, fetching);
 }
 

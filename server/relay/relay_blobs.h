@@ -22,7 +22,7 @@ namespace gleaner::relay {
 // Of a blob, as its parent has it.
 struct BlobPiece {
   Bytes bytes;
-  std::int64_t all = 0;  // bytes of the whole blob
+  std::optional<std::int64_t> all;  // bytes of the whole blob; none: the connection broke off, and some came
 };
 
 class RelayBlobs final : public storage::BlobStore {

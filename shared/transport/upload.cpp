@@ -57,11 +57,12 @@ Result<protocol::UploadState> append(const Sending& sending, std::int64_t offset
   return state;
 }
 
-// `got_on`: it has more of it than before.
-Status send_rest(const Sending& sending, bool& got_on) {
+// `reached`: as much as the server was seen to have.
+Status send_rest(const Sending& sending, std::int64_t& reached) {
   TRY_ASSIGN(protocol::UploadState state,
              understand<protocol::UploadState>(
                  call(sending.context.http, sending.server, get_request(sending.server, sending.path))));
+  reached = std::max(reached, state.offset);
   const auto all = static_cast<std::int64_t>(sending.bytes.size());
   if (sending.progress != nullptr)
     sending.progress->begin(std::clamp<std::int64_t>(state.offset, 0, all), all);
@@ -76,7 +77,7 @@ Status send_rest(const Sending& sending, bool& got_on) {
     if (!state.complete && state.offset <= offset)
       return Error{ErrorKind::unavailable,
                    "the upload does not get on: the server stays at byte " + std::to_string(state.offset)};
-    got_on = true;
+    reached = std::max(reached, state.offset);
     if (sending.progress != nullptr) sending.progress->reach(std::clamp<std::int64_t>(state.offset, 0, all));
   }
   return {};
@@ -88,11 +89,13 @@ Status upload(JobContext& context, const Server& server, const std::string& dige
               PieceSize& pieces, TransferProgress* progress) {
   const Sending sending{context, server, "/v1/uploads/" + digest, bytes, pieces, progress};
   Status sent;
-  bool got_on = true;
-  while (got_on) {
-    got_on = false;
-    sent = send_rest(sending, got_on);
-    got_on = got_on && !sent.ok() && sent.error().kind == ErrorKind::unavailable && !context.stopping.load();
+  std::int64_t reached = -1;
+  for (bool got_on = true; got_on;) {
+    const std::int64_t before = reached;
+    sent = send_rest(sending, reached);
+    // Of a piece that broke off the server may have kept a part: it is asked.
+    got_on = reached > before && !sent.ok() && sent.error().kind == ErrorKind::unavailable &&
+             !context.stopping.load();
   }
   if (progress != nullptr) progress->end();
   return sent;

@@ -152,7 +152,8 @@ CommitOutcome StageState::judge(const KnownUnit* known, UnitId id, Range range) 
                                   range.end, id.value, unit.range.begin, end);
     return outcome;
   }
-  if (range.begin > unit.committed && !clock.find(unit.host)->relay) {
+  const bool gap = range.begin > unit.committed && !clock.find(unit.host)->relay;
+  if (gap && unit.kind == UnitKind::check) {
     outcome.refusal = fmt::format("items before {} are missing: the next commit of unit {} starts at {}",
                                   range.begin, id.value, unit.committed);
     return outcome;
@@ -162,8 +163,21 @@ CommitOutcome StageState::judge(const KnownUnit* known, UnitId id, Range range) 
     return outcome;
   }
   outcome.accepted = ledger.wanted(range);
-  outcome.overlapping = ledger.accepted().within(range);
+  // A host must not choose which items it gives a second opinion on.
+  if (!gap) outcome.overlapping = ledger.accepted().within(range);
   return outcome;
+}
+
+void StageState::pass_over(KnownUnit& known, bool open, std::int64_t to, Timestamp now, Changes& changes) {
+  Unit& unit = known.unit;
+  const Range lost{unit.committed, std::min(to, unit.range.end)};
+  if (lost.empty()) return;
+  unit.committed = lost.end;
+  decide(changes, now, unit.host, unit.id, "pass-over", lost,
+         "its host has delivered them, and they are not here");
+  if (!open) return;
+  ledger.let_go(unit.id, lost);
+  ledger.release(lost);
 }
 
 CommitOutcome StageState::commit(const CommitEvent& event, Timestamp now, Changes& changes) {
@@ -177,6 +191,7 @@ CommitOutcome StageState::commit(const CommitEvent& event, Timestamp now, Change
   Host& host = open != nullptr ? *open->host : clock.host(host_id);
   HostRecord& record = host.record;
   if (open != nullptr) heard(*open, now, pace());
+  if (!host.relay) pass_over(known, open != nullptr, range.begin, now, changes);
 
   const Costs& costs = ledger.costs();
   const Range fresh{std::max(range.begin, unit.committed), std::max(unit.committed, range.end)};

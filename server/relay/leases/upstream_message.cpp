@@ -112,9 +112,11 @@ void say(Transaction& tx, ProblemId id, policy::Relay& relay, const Below& subtr
     for (const policy::RelayCommit& commit : said.commits) {
       if (!commit.range.overlaps(owed.row.range)) continue;
       upstream.to_send.insert(segment);
-      // Of an earlier lease it may be, of which the parent wants no more.
+      // Of an earlier lease it may be, of which the parent wants no more; the reverse would name one that a
+      // restored parent never gave.
       const auto& lease = upstream.leases.at(commit.unit);
-      if (Range{lease.range.begin, lease.handed_end}.contains(owed.row.range)) owed.row.lease = commit.unit;
+      if (lease.open && Range{lease.range.begin, lease.handed_end}.contains(owed.row.range))
+        owed.row.lease = commit.unit;
     }
   }
   for (const auto& report : said.reports)

@@ -92,6 +92,7 @@ Status take_lease(Transaction& tx, const LeasedUnit& leased, const std::vector<L
   }
   TRY_ASSIGN(const bool taken, begin_leased_stage(tx, *stage, grant));
   if (!taken) return {};
+  TRY(lose_answered(tx, grant.problem, grant.stage, grant.range));
   storage::LeaseRow row;
   row.unit = grant.unit;
   row.problem = grant.problem;

@@ -153,6 +153,22 @@ Status unaccept(Transaction& tx, const storage::DeliveryRow& row, const std::str
 
 }  // namespace
 
+Status lose_answered(Transaction& tx, ProblemId id, int stage, Range range) {
+  Problem* const problem = at_stage(tx, id, stage);
+  if (problem == nullptr || !problem->stage->view().ledger().accepted().overlaps(range)) return {};
+  const Upstream& upstream = upstream_of(tx.model);
+  TRY_ASSIGN(const auto accepted, tx.store.accepted(id, stage));
+  policy::Changes changes;
+  for (const auto& piece : accepted) {
+    const Range lost = intersection(piece.range, range);
+    if (lost.empty() || upstream.owed.contains(piece.segment)) continue;
+    TRY(tx.store.unaccept(id, stage, lost));
+    problem->stage->apply(policy::RejectEvent{lost, "its parent has lost what was delivered of it"}, tx.now,
+                          changes);
+  }
+  return store_stage(tx, *problem, changes);
+}
+
 Result<CommitPlace> Upstream::find_place(Transaction& tx, HostId host_id, PreparedCommit delivered) {
   CommitPlace place;
   place.checked_above = true;

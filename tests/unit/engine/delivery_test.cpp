@@ -46,6 +46,9 @@ TEST_CASE("A signed refusal lets the result go; an unsigned one does not") {
     REQUIRE(world.run_until([&] { return !world.server.commits.empty() && world.nothing_in_hand(); }));
     CHECK(world.engine->status().commits_refused == 1);
     CHECK(!world.engine->status().last_refusal.empty());
+    // A server that was restored from a backup knows a unit by its grant alone, which came once more.
+    CHECK(world.server.commits.size() == 2);
+    CHECK(world.server.commits.back().given.has_value());
     CHECK(world.server.items.empty());
   }
   SECTION("signed, of a unit that is still computed") {

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <ctime>
+#include <map>
+#include <mutex>
 #include <set>
 #include <string>
 #include <thread>
@@ -46,6 +48,29 @@ TEST_CASE("bodies up to the limit pass, longer ones are refused with the reason"
   CHECK(Peer(server->port())
             .ask("POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 18446744073709551615\r\n\r\n")
             ->status == 413);
+}
+
+TEST_CASE("of a body that breaks off, the part that came is handed on where it is of use") {
+  std::mutex mutex;
+  std::map<std::string, std::size_t> handed;  // by path: bytes
+  ServerOptions options = test_options();
+  options.takes_part = [](const Request& head) { return head.path == "/part"; };
+  const auto server = start(std::move(options), [&](const Request& request, const Reply& reply) {
+    const std::lock_guard lock(mutex);
+    handed[request.path] = request.body.size();
+    reply({200, {}, "", {}});
+  });
+  for (const std::string path : {"/whole", "/part"}) {
+    Peer peer(server->port());
+    REQUIRE(peer.send("POST " + path + " HTTP/1.1\r\nHost: h\r\nContent-Length: 50000\r\n\r\n" +
+                      std::string(12'345, 'x')));
+  }
+  const auto seen = [&] {
+    const std::lock_guard lock(mutex);
+    return handed;
+  };
+  for (int i = 0; i < 200 && seen().empty(); ++i) std::this_thread::sleep_for(50ms);
+  CHECK(seen() == std::map<std::string, std::size_t>{{"/part", 12'345}});
 }
 
 TEST_CASE("where no body is allowed it stays unread and the handler answers") {

@@ -44,8 +44,6 @@ TEST_CASE("given-back items come first, most recent first") {
 TEST_CASE("commits are prefixes inside the unit") {
   StageBench bench(100, "static,mode=paper");
   const Unit unit = bench.take(1);
-  CHECK(bench.commit(unit, {10, 20}).refusal ==
-        "items before 10 are missing: the next commit of unit 1 starts at 0");
   CHECK(bench.commit(unit, {0, 101}).refusal == "items [0, 101) are outside of unit 1, which is [0, 100)");
   CHECK_FALSE(bench.stage.preview_commit(HostId{2}, unit.id, {0, 1}).known_unit);
   CHECK(bench.commit(unit, {0, 10}).accepted.size() == 1);
@@ -55,6 +53,29 @@ TEST_CASE("commits are prefixes inside the unit") {
   CHECK(bench.stage.counts(bench.now).cost_wasted == 0);  // the same host's, sent again
   bench.commit(unit, {20, 30}, true);                     // it ends early: the rest is free
   CHECK(bench.stage.ledger().free().total() == 70);
+}
+
+TEST_CASE("items that a unit's host delivered to a server that lost them are free") {
+  StageBench bench(100, "static,mode=paper");
+  const Unit unit = bench.take(1);
+  bench.commit(unit, {0, 10});
+  CHECK(bench.commit(unit, {30, 40}).accepted == std::vector<Range>{{30, 40}});
+  CHECK(bench.stage.ledger().free().ranges() == std::vector<Range>{{10, 30}});
+  CHECK(bench.take(2).range == Range{10, 30});
+  CHECK(bench.stage.counts(bench.now).cost_wasted == 0);
+  bench.commit(unit, {40, 100}, true);
+  CHECK(bench.stage.ledger().accepted().total() == 80);
+}
+
+TEST_CASE("a result behind a gap is no second opinion") {
+  StageBench bench(100, "static,mode=paper");
+  const Unit unit = bench.take(1);
+  bench.commit(unit, {0, 10});
+  bench.commit(unit, {30, 40});
+  const Unit other = bench.take(2);
+  bench.commit(other, {10, 30});
+  const auto late = bench.commit(other, {10, 30});
+  CHECK(late.overlapping == std::vector<Range>{{10, 30}});
 }
 
 TEST_CASE(
