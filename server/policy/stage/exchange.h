@@ -16,8 +16,8 @@ struct Decision {
   Timestamp at;
   HostId host;
   UnitId unit;
-  std::string
-      kind;  // name_of(UnitKind), or cut, cancel, stall, expire, omit, set-aside, dispute, resolve, park
+  std::string kind;  // name_of(UnitKind), or cut, cancel, stall, expire, omit, set-aside, dispute, resolve,
+                     // park, pass-over
   Range range;
   std::string reason;
 };
