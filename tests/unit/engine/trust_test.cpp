@@ -140,6 +140,7 @@ TEST_CASE("An expired work certificate stops the client at the next unit") {
   REQUIRE(world.run_until([&] { return world.has_all({0, 5}); }));
   world.clock.jump_calendar(std::chrono::hours{24 * 800});
   auto grant = world.server.make_grant({5, 10});
+  grant.deadline = world.clock.now() + std::chrono::hours{1};  // it is not the grant that is over
   world.server.queue_statement(world.server.sign_grant(grant));
   REQUIRE(world.run_until([&] { return world.server.failures.size() == 1; }, 200ms));
   CHECK(world.server.failures[0].kind == FailureKind::untrusted);
