@@ -122,7 +122,7 @@ class CurlClient final : public HttpClient {
     curl_easy_reset(handle_.get());  // keeps connections and TLS sessions
     HttpTransfer transfer(request, request.timeout + slow_down(), system_clock().steady());
     set_connection_options(request, target);
-    TRY(set_method(request));
+    TRY(set_method(request, transfer));
     set(CURLOPT_HTTPHEADER, headers.get());
     set(CURLOPT_WRITEFUNCTION, &HttpTransfer::on_body);
     set(CURLOPT_WRITEDATA, static_cast<void*>(&transfer));
@@ -217,13 +217,20 @@ class CurlClient final : public HttpClient {
     return from_seconds(std::min(seconds, 24.0 * 3600));
   }
 
-  Status set_method(const HttpRequest& request) {
+  Status set_method(const HttpRequest& request, HttpTransfer& transfer) {
     static const std::array<std::string_view, 6> methods = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"};
     if (std::find(methods.begin(), methods.end(), request.method) == methods.end())
       return Error{ErrorKind::invalid, "the request's method \"" + request.method + "\" is not supported"};
     const bool takes_body = request.method == "POST" || request.method == "PUT" || request.method == "PATCH";
     if (request.method == "HEAD") {
       set(CURLOPT_NOBODY, 1L);
+    } else if (request.method == "PATCH") {
+      // libcurl sends a body again by itself when a kept connection dies under it. A part that came may count
+      // already: the caller asks how much. A body that it cannot rewind it does not repeat.
+      set(CURLOPT_POST, 1L);
+      set(CURLOPT_READFUNCTION, &HttpTransfer::on_send);
+      set(CURLOPT_READDATA, static_cast<void*>(&transfer));
+      set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
     } else if (takes_body || !request.body.empty()) {
       set(CURLOPT_POSTFIELDS, request.body.data());  // not copied; lives until perform() returns
       set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
@@ -298,6 +305,7 @@ class CurlClient final : public HttpClient {
         return stalled(transfer, target, request);
       case CURLE_GOT_NOTHING:
       case CURLE_SEND_ERROR:
+      case CURLE_SEND_FAIL_REWIND:
       case CURLE_RECV_ERROR:
         return closed;
       case CURLE_SSL_CONNECT_ERROR:

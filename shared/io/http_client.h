@@ -26,7 +26,7 @@ namespace gleaner::io {
 enum class Reach : int { computer = 1, network = 2, world = 3 };
 
 struct HttpRequest {
-  std::string method = "GET";  // or HEAD, POST, PUT, PATCH, DELETE
+  std::string method = "GET";  // or HEAD, POST, PUT, DELETE; PATCH, which goes out once at most
   std::string url;             // https://...
   std::vector<std::pair<std::string, std::string>> headers;
   Bytes body;

@@ -39,6 +39,13 @@ std::size_t HttpTransfer::on_body(char* data, std::size_t, std::size_t size, voi
   return static_cast<HttpTransfer*>(self)->take({data, size}) ? size : 0;
 }
 
+std::size_t HttpTransfer::on_send(char* data, std::size_t, std::size_t room, void* self) {
+  auto& transfer = *static_cast<HttpTransfer*>(self);
+  const std::size_t bytes = transfer.request_.body.copy(data, room, transfer.sent_);
+  transfer.sent_ += bytes;
+  return bytes;
+}
+
 std::size_t HttpTransfer::on_header(char* data, std::size_t, std::size_t size, void* self) {
   auto& transfer = *static_cast<HttpTransfer*>(self);
   transfer.header_bytes_ += static_cast<std::int64_t>(size);

@@ -29,6 +29,7 @@ class HttpTransfer {
 
   // libcurl's callbacks; the last argument is this object.
   static std::size_t on_body(char* data, std::size_t, std::size_t size, void* self);
+  static std::size_t on_send(char* data, std::size_t, std::size_t room, void* self);
   static std::size_t on_header(char* data, std::size_t, std::size_t size, void* self);
   static int on_progress(void* self, curl_off_t, curl_off_t down, curl_off_t, curl_off_t up);
 
@@ -41,6 +42,7 @@ class HttpTransfer {
   const Duration patience_;
   const SteadyTime begun_;
   SteadyTime moved_at_;
+  std::size_t sent_ = 0;  // of the body, where on_send is asked
   std::int64_t header_bytes_ = 0, down_ = 0, up_ = 0;
   std::optional<Error> refusal_;
   bool stalled_ = false;

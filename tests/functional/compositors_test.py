@@ -213,7 +213,7 @@ class WaylandTrial(YieldTrial):
     def typist_of(self, desktop):
         return desktop if isinstance(desktop, (Mutter, Kwin)) else Keyboard(desktop)
 
-    def input(self, settle=0.5):
+    def input(self):
         """As there; processor time is sampled meanwhile, for wtype takes its time before the key."""
         processes = list(self.used())
         samples, over = [], threading.Event()
@@ -227,16 +227,11 @@ class WaylandTrial(YieldTrial):
         watcher.start()
         try:
             key = self.typist.press()
-            time.sleep(settle)
+            after = self.settled(processes)
         finally:
             over.set()
             watcher.join()
         before = [used for at, used in samples if at <= key][-1]
-        after = samples[-1][1]
-        time.sleep(0.05)
-        later = [cpu_seconds(process) for process in processes]
-        if any(end > middle for middle, end in zip(after, later)):
-            raise AssertionError(f"kernels go on computing {settle} s after input")
         return max(end - begin for begin, end in zip(before, after))
 
 

@@ -132,21 +132,23 @@ class YieldTrial:
 
         self.grid.wait_until("kernels that compute", working, timeout)
 
-    def input(self, patience=5):
-        """Seconds; raises if a kernel still computes after `patience` seconds of typing."""
-        processes = list(self.used())
-
-        def used():
-            return [cpu_seconds(process) for process in processes]
-
-        before = used()
+    def settled(self, processes, patience=5):
+        """Types on until they stand still, as somebody who has begun goes on: on a loaded machine the agent may see a key late. What
+        processor time each has used then; raises if one still computes after `patience` seconds."""
         deadline = time.monotonic() + patience
-        while True:  # on a loaded machine the agent may see the key late: somebody who types goes on
-            self.typist.press()
+        while True:
             time.sleep(0.3)
-            after = used()
+            used = [cpu_seconds(process) for process in processes]
             time.sleep(0.05)
-            if used() == after:
-                return max(end - begin for begin, end in zip(before, after))
+            if [cpu_seconds(process) for process in processes] == used:
+                return used
             if time.monotonic() > deadline:
                 raise AssertionError(f"kernels go on computing while somebody has typed for {patience} s")
+            self.typist.press()
+
+    def input(self):
+        """Seconds."""
+        processes = list(self.used())
+        before = [cpu_seconds(process) for process in processes]
+        self.typist.press()
+        return max(end - begin for begin, end in zip(before, self.settled(processes)))

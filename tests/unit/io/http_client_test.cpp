@@ -456,6 +456,29 @@ TEST_CASE("a server that goes away while it is spoken to may be restarting") {
   says(failure_of(*client, get(silent.url("/")), ErrorKind::unavailable), "it may be restarting");
 }
 
+TEST_CASE("a piece of an upload goes out once, also on a kept connection that dies") {
+  const Fixture fixture;
+  const auto client = fixture.client();
+  std::atomic<int> pieces{0};
+  TlsServer server(fixture.identity(),
+                   [&pieces](const std::string& request) {
+                     if (request.starts_with("GET")) return reply_with("0");
+                     CHECK(request.ends_with(std::string(100'000, 'x')));
+                     return std::string(++pieces == 2 ? "" : reply_with("all"));
+                   },
+                   {true, false, true});
+  HttpRequest piece = get(server.url("/"));
+  piece.method = "PATCH";
+  piece.body = std::string(100'000, 'x');
+  REQUIRE(client->send(get(server.url("/"))).ok());
+  REQUIRE(client->send(piece).ok());
+  CHECK(server.connections() == 1);
+  says(failure_of(*client, piece, ErrorKind::unavailable), "closed the connection");
+  CHECK(pieces == 2);
+  CHECK(client->send(piece).ok());
+  CHECK(server.connections() == 2);
+}
+
 TEST_CASE("what a proxy wants is said, and what it is told is not") {
   const Fixture fixture;
   std::atomic<const char*> status = "407 Proxy Authentication Required";
