@@ -19,7 +19,7 @@ constexpr double coldest = 1e-3;    // of the first temperature
 constexpr int patience = 10;        // levels without a gain
 constexpr int moves_per_task = 10;  // a level
 
-struct Settings {
+struct AnnealingSettings {
   bool random_start = false;
   int moves = 0;  // a level; 0: ten a task
 };
@@ -49,7 +49,7 @@ class Change {
 
 class Annealing final : public MappingStrategy {
  public:
-  explicit Annealing(Settings settings) : settings_(settings) {}
+  explicit Annealing(AnnealingSettings settings) : settings_(settings) {}
 
   [[nodiscard]] Schedule generate(const MappingInput& input) const override {
     const MappingCosts costs(input, Communication::counted);
@@ -131,11 +131,11 @@ class Annealing final : public MappingStrategy {
     return std::sqrt(std::max(0.0, squares / probes - (sum / probes) * (sum / probes)));
   }
 
-  Settings settings_;
+  AnnealingSettings settings_;
 };
 
-Result<std::unique_ptr<MappingStrategy>> make(StrategyOptions& options) {
-  Settings settings;
+Result<std::unique_ptr<MappingStrategy>> make_annealing(StrategyOptions& options) {
+  AnnealingSettings settings;
   TRY_ASSIGN(const int start, options.choice("start", {"heuristic", "random"}, 0));
   settings.random_start = start == 1;
   TRY_ASSIGN(settings.moves, options.whole("moves", 0, 1'000'000, 0));
@@ -150,7 +150,7 @@ MappingEntry annealing_entry() {
            "Kirkpatrick et al. 1983; Page 2009, section 3.3",
            {"start=heuristic|random  of ef, mxc and mmc the best (default), or by chance",
             "moves=NUMBER  at each temperature, default 0: ten a task"}},
-          make};
+          make_annealing};
 }
 
 }  // namespace gleaner::policy

@@ -7,21 +7,17 @@
 // where the score grows with FA. Experimental.
 #include <cmath>
 
-#include "server/policy/mapping/greedy.h"
-#include "server/policy/mapping/table.h"
+#include "server/policy/mapping/weighted.h"
 
 namespace gleaner::policy {
 namespace {
 
-constexpr const char* source = "Page 2009, algorithm 4.1 (corrected), section 4.2";
-
-enum class Direction : int { none = 0, times_weight = 1, over_weight = -1 };
+constexpr const char* error_weight_source = "Page 2009, algorithm 4.1 (corrected), section 4.2";
 
 class Weighted final : public Score {
  public:
   Weighted(const MappingInput& input, const GreedyOptions& options, Direction direction)
-      : weights_(error_weights(input, options, direction == Direction::none ? 0 : options.beta)),
-        direction_(direction) {}
+      : weights_(error_weights(input, options, direction)), direction_(direction) {}
   void begin(const MappingDraft&, std::span<const std::size_t>) override {}
   [[nodiscard]] bool is_local() const override { return true; }
   [[nodiscard]] double value(const MappingDraft& plan, std::size_t task, std::size_t host) const override {
@@ -88,7 +84,8 @@ class ErrorWeighted final : public MappingStrategy {
   GreedyOptions options_;
 };
 
-Result<std::unique_ptr<MappingStrategy>> make(StrategyOptions& options, Direction direction, bool dynamic) {
+Result<std::unique_ptr<MappingStrategy>> make_error_weight(StrategyOptions& options, Direction direction,
+                                                           bool dynamic) {
   TRY_ASSIGN(GreedyOptions greedy, GreedyOptions::read(options, direction != Direction::none && !dynamic));
   if (dynamic) {
     TRY_ASSIGN(const int weight, options.choice("error_weight", {"thesis", "et"}, 0));
@@ -107,31 +104,34 @@ std::vector<std::string> dynamic_options() {
 }  // namespace
 
 MappingEntry fa_entry() {
-  return {{"fa", "the open task and host that finish first, communication counted; the same as mmc", source,
-           GreedyOptions::explain(false)},
-          [](StrategyOptions& options) { return make(options, Direction::none, false); }};
+  return {{"fa", "the open task and host that finish first, communication counted; the same as mmc",
+           error_weight_source, GreedyOptions::explain(false)},
+          [](StrategyOptions& options) { return make_error_weight(options, Direction::none, false); }};
 }
 
 MappingEntry fe_entry() {
-  return {{"fe", "fa times the error weight: early and well estimated tasks first", source,
-           GreedyOptions::explain(true)},
-          [](StrategyOptions& options) { return make(options, Direction::times_weight, false); }};
+  return {
+      {"fe", "fa times the error weight: early and well estimated tasks first", error_weight_source,
+       GreedyOptions::explain(true)},
+      [](StrategyOptions& options) { return make_error_weight(options, Direction::times_weight, false); }};
 }
 
 MappingEntry fz_entry() {
-  return {{"fz", "fa over the error weight: early and badly estimated tasks first", source,
+  return {{"fz", "fa over the error weight: early and badly estimated tasks first", error_weight_source,
            GreedyOptions::explain(true)},
-          [](StrategyOptions& options) { return make(options, Direction::over_weight, false); }};
+          [](StrategyOptions& options) { return make_error_weight(options, Direction::over_weight, false); }};
 }
 
 MappingEntry fe_d_entry() {
-  return {{"fe-d", "experimental: fe with the error weight as exponent", source, dynamic_options()},
-          [](StrategyOptions& options) { return make(options, Direction::times_weight, true); }};
+  return {
+      {"fe-d", "experimental: fe with the error weight as exponent", error_weight_source, dynamic_options()},
+      [](StrategyOptions& options) { return make_error_weight(options, Direction::times_weight, true); }};
 }
 
 MappingEntry fz_d_entry() {
-  return {{"fz-d", "experimental: fz with the error weight as exponent", source, dynamic_options()},
-          [](StrategyOptions& options) { return make(options, Direction::over_weight, true); }};
+  return {
+      {"fz-d", "experimental: fz with the error weight as exponent", error_weight_source, dynamic_options()},
+      [](StrategyOptions& options) { return make_error_weight(options, Direction::over_weight, true); }};
 }
 
 }  // namespace gleaner::policy

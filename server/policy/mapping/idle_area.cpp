@@ -10,7 +10,7 @@
 namespace gleaner::policy {
 namespace {
 
-constexpr const char* source = "Page 2009, algorithm 4.1 and (4.11), corrected";
+constexpr const char* idle_area_source = "Page 2009, algorithm 4.1 and (4.11), corrected";
 constexpr double least_area = 1e-9;  // in place of 0, so that the error weight still decides
 
 class IdleArea final : public Score {
@@ -47,15 +47,17 @@ class IdleArea final : public Score {
 
 MappingEntry la_entry() {
   return by_score<IdleArea, Direction::none>("la", "the open task and host that leave the least idle area",
-                                             source);
+                                             idle_area_source);
 }
 
 MappingEntry le_entry() {
-  return by_score<IdleArea, Direction::times_weight>("le", "experimental: la times the error weight", source);
+  return by_score<IdleArea, Direction::times_weight>("le", "experimental: la times the error weight",
+                                                     idle_area_source);
 }
 
 MappingEntry lz_entry() {
-  return by_score<IdleArea, Direction::over_weight>("lz", "experimental: la over the error weight", source);
+  return by_score<IdleArea, Direction::over_weight>("lz", "experimental: la over the error weight",
+                                                    idle_area_source);
 }
 
 }  // namespace gleaner::policy

@@ -10,7 +10,7 @@
 namespace gleaner::policy {
 namespace {
 
-constexpr const char* source = "Page 2009, section 3.2 (lightest loaded)";
+constexpr const char* lightest_loaded_source = "Page 2009, section 3.2 (lightest loaded)";
 
 const char* name_of(TaskOrder order, Communication communication) {
   const bool counted = communication == Communication::counted;
@@ -26,7 +26,7 @@ const char* name_of(TaskOrder order, Communication communication) {
 }
 
 template <TaskOrder order, Communication communication>
-Result<std::unique_ptr<MappingStrategy>> make(StrategyOptions&) {
+Result<std::unique_ptr<MappingStrategy>> make_lightest_loaded(StrategyOptions&) {
   return list_heuristic(
       name_of(order, communication),
       +[](const MappingInput& input) { return lightest_loaded(input, order, communication); });
@@ -59,28 +59,31 @@ Schedule lightest_loaded(const MappingInput& input, TaskOrder order, Communicati
 }
 
 MappingEntry ll_entry() {
-  return {{"ll", "each task as it comes to the host that is idle first, communication counted", source, {}},
-          make<TaskOrder::batch, Communication::counted>};
+  return {{"ll",
+           "each task as it comes to the host that is idle first, communication counted",
+           lightest_loaded_source,
+           {}},
+          make_lightest_loaded<TaskOrder::batch, Communication::counted>};
 }
 
 MappingEntry llm_entry() {
-  return {{"llm", "smallest task first, to the host that is idle first", source, {}},
-          make<TaskOrder::smallest_first, Communication::ignored>};
+  return {{"llm", "smallest task first, to the host that is idle first", lightest_loaded_source, {}},
+          make_lightest_loaded<TaskOrder::smallest_first, Communication::ignored>};
 }
 
 MappingEntry llx_entry() {
-  return {{"llx", "largest task first, to the host that is idle first", source, {}},
-          make<TaskOrder::largest_first, Communication::ignored>};
+  return {{"llx", "largest task first, to the host that is idle first", lightest_loaded_source, {}},
+          make_lightest_loaded<TaskOrder::largest_first, Communication::ignored>};
 }
 
 MappingEntry llmc_entry() {
-  return {{"llmc", "llm with communication counted", source, {}},
-          make<TaskOrder::smallest_first, Communication::counted>};
+  return {{"llmc", "llm with communication counted", lightest_loaded_source, {}},
+          make_lightest_loaded<TaskOrder::smallest_first, Communication::counted>};
 }
 
 MappingEntry llxc_entry() {
-  return {{"llxc", "llx with communication counted", source, {}},
-          make<TaskOrder::largest_first, Communication::counted>};
+  return {{"llxc", "llx with communication counted", lightest_loaded_source, {}},
+          make_lightest_loaded<TaskOrder::largest_first, Communication::counted>};
 }
 
 }  // namespace gleaner::policy

@@ -9,7 +9,7 @@
 namespace gleaner::policy {
 namespace {
 
-constexpr const char* source = "Ibarra and Kim 1977; Maheswaran et al. 1999; Page 2009, section 3.2";
+constexpr const char* min_max_source = "Ibarra and Kim 1977; Maheswaran et al. 1999; Page 2009, section 3.2";
 
 const char* name_of(Extreme extreme, Communication communication) {
   if (communication == Communication::counted) return extreme == Extreme::least ? "mmc" : "mxc";
@@ -17,7 +17,7 @@ const char* name_of(Extreme extreme, Communication communication) {
 }
 
 template <Extreme extreme, Communication communication>
-Result<std::unique_ptr<MappingStrategy>> make(StrategyOptions&) {
+Result<std::unique_ptr<MappingStrategy>> make_min_max(StrategyOptions&) {
   return list_heuristic(
       name_of(extreme, communication),
       +[](const MappingInput& input) { return extreme_finish(input, extreme, communication); });
@@ -58,23 +58,26 @@ Schedule extreme_finish(const MappingInput& input, Extreme extreme, Communicatio
 }
 
 MappingEntry mm_entry() {
-  return {{"mm", "min-min: again and again the open task that can finish first", source, {}},
-          make<Extreme::least, Communication::ignored>};
+  return {{"mm", "min-min: again and again the open task that can finish first", min_max_source, {}},
+          make_min_max<Extreme::least, Communication::ignored>};
 }
 
 MappingEntry mx_entry() {
-  return {{"mx", "max-min: again and again the open task whose earliest finish is the latest", source, {}},
-          make<Extreme::most, Communication::ignored>};
+  return {{"mx",
+           "max-min: again and again the open task whose earliest finish is the latest",
+           min_max_source,
+           {}},
+          make_min_max<Extreme::most, Communication::ignored>};
 }
 
 MappingEntry mmc_entry() {
-  return {{"mmc", "min-min with communication counted", source, {}},
-          make<Extreme::least, Communication::counted>};
+  return {{"mmc", "min-min with communication counted", min_max_source, {}},
+          make_min_max<Extreme::least, Communication::counted>};
 }
 
 MappingEntry mxc_entry() {
-  return {{"mxc", "max-min with communication counted", source, {}},
-          make<Extreme::most, Communication::counted>};
+  return {{"mxc", "max-min with communication counted", min_max_source, {}},
+          make_min_max<Extreme::most, Communication::counted>};
 }
 
 }  // namespace gleaner::policy

@@ -13,7 +13,7 @@ namespace {
 enum class Seeds : int { all = 0, earliest_finish = 1, random = 2 };
 constexpr const char* seed_names[] = {"all", "ef", "random"};
 
-struct Settings {
+struct PageSettings {
   GeneticSettings genetic;
   Seeds seeds = Seeds::all;
 };
@@ -39,7 +39,7 @@ std::vector<Schedule> seed_schedules(const MappingInput& input, Seeds seeds) {
 
 class Page final : public MappingStrategy {
  public:
-  explicit Page(Settings settings) : settings_(settings) {}
+  explicit Page(PageSettings settings) : settings_(settings) {}
 
   [[nodiscard]] Schedule generate(const MappingInput& input) const override {
     const MappingCosts costs(input, Communication::counted);
@@ -75,11 +75,11 @@ class Page final : public MappingStrategy {
   }
 
  private:
-  Settings settings_;
+  PageSettings settings_;
 };
 
-Result<std::unique_ptr<MappingStrategy>> make(StrategyOptions& options) {
-  Settings settings;
+Result<std::unique_ptr<MappingStrategy>> make_page(StrategyOptions& options) {
+  PageSettings settings;
   TRY_ASSIGN(const int seeds, options.choice("seeds", {"all", "ef", "random"}, 0));
   settings.seeds = static_cast<Seeds>(seeds);
   TRY_ASSIGN(const int printed, options.choice("printed_fitness", {"false", "true"}, 0));
@@ -105,7 +105,7 @@ MappingEntry pn_entry() {
             "stagnation=NUMBER  generations without a gain until it ends, default 10, 0 never",
             "rebalances=NUMBER  of each child, 0 to 50, default 1",
             "mutation=adaptive|constant  more swaps while nothing gets better (default), or always one"}},
-          make};
+          make_page};
 }
 
 }  // namespace gleaner::policy

@@ -11,7 +11,7 @@
 namespace gleaner::policy {
 namespace {
 
-constexpr const char* source = "Page 2009, algorithm 4.1 and (4.14)-(4.16), corrected";
+constexpr const char* similarity_source = "Page 2009, algorithm 4.1 and (4.14)-(4.16), corrected";
 
 // (x - min) / (max - min) of each; all 0 if there is no difference.
 std::vector<double> shares(std::vector<double> values, std::size_t count) {
@@ -60,16 +60,17 @@ class Similarity final : public Score {
 
 MappingEntry sb_entry() {
   return by_score<Similarity, Direction::none>(
-      "sb", "experimental: large tasks to fast hosts, much data to fast links", source);
+      "sb", "experimental: large tasks to fast hosts, much data to fast links", similarity_source);
 }
 
 MappingEntry se_entry() {
   return by_score<Similarity, Direction::times_weight>("se", "experimental: sb times the error weight",
-                                                       source);
+                                                       similarity_source);
 }
 
 MappingEntry sz_entry() {
-  return by_score<Similarity, Direction::over_weight>("sz", "experimental: sb over the error weight", source);
+  return by_score<Similarity, Direction::over_weight>("sz", "experimental: sb over the error weight",
+                                                      similarity_source);
 }
 
 }  // namespace gleaner::policy

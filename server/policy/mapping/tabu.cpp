@@ -153,7 +153,7 @@ class Tabu final : public MappingStrategy {
   int patience_;
 };
 
-Result<std::unique_ptr<MappingStrategy>> make(StrategyOptions& options) {
+Result<std::unique_ptr<MappingStrategy>> make_tabu(StrategyOptions& options) {
   TRY_ASSIGN(const int patience, options.whole("patience", 1, 1'000'000, 100));
   return std::unique_ptr<MappingStrategy>(std::make_unique<Tabu>(patience));
 }
@@ -165,7 +165,7 @@ MappingEntry tabu_entry() {
            "tabu search out of the most loaded host, from ef",
            "Glover 1989; Page 2009, section 3.3",
            {"patience=NUMBER  iterations without a gain until it ends, default 100"}},
-          make};
+          make_tabu};
 }
 
 }  // namespace gleaner::policy

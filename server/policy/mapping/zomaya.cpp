@@ -9,7 +9,7 @@
 namespace gleaner::policy {
 namespace {
 
-struct Settings {
+struct ZomayaSettings {
   bool homogeneous = false;
   GeneticSettings genetic{Fitness::utilisation, 20, 1000, 10, 0, true};
 };
@@ -29,7 +29,7 @@ MappingInput with_mean_rate(MappingInput input) {
 
 class Zomaya final : public MappingStrategy {
  public:
-  explicit Zomaya(Settings settings) : settings_(settings) {}
+  explicit Zomaya(ZomayaSettings settings) : settings_(settings) {}
 
   [[nodiscard]] Schedule generate(const MappingInput& input) const override {
     const MappingInput seen = settings_.homogeneous ? with_mean_rate(input) : input;
@@ -56,11 +56,11 @@ class Zomaya final : public MappingStrategy {
   }
 
  private:
-  Settings settings_;
+  ZomayaSettings settings_;
 };
 
-Result<std::unique_ptr<MappingStrategy>> make(StrategyOptions& options) {
-  Settings settings;
+Result<std::unique_ptr<MappingStrategy>> make_zomaya(StrategyOptions& options) {
+  ZomayaSettings settings;
   TRY_ASSIGN(const int homogeneous, options.choice("homogeneous", {"false", "true"}, 0));
   settings.homogeneous = homogeneous == 1;
   TRY_ASSIGN(settings.genetic.population, options.whole("population", 2, 1000, 20));
@@ -78,7 +78,7 @@ MappingEntry zo_entry() {
            {"homogeneous=true|false  take all hosts for equally fast (default false)",
             "population=NUMBER  2 to 1000, default 20", "generations=NUMBER  at most, default 1000",
             "stagnation=NUMBER  generations without a gain until it ends, default 10, 0 never"}},
-          make};
+          make_zomaya};
 }
 
 }  // namespace gleaner::policy

@@ -10,7 +10,7 @@
 namespace gleaner::policy {
 namespace {
 
-constexpr double items_cap = 9e15;  // doubles above are not exact integers
+constexpr double exact_items_max = 9e15;  // doubles above are not exact integers
 // Of 1: so much a quotient may be above a whole number and still be that number.
 constexpr double rounding_slack = 1e-9;
 
@@ -58,7 +58,7 @@ std::int64_t divided_up(std::int64_t items, std::int64_t parts) {
 
 std::int64_t rounded_up(double items) {
   const double slack = rounding_slack * std::max(1.0, items);
-  return static_cast<std::int64_t>(std::clamp(std::ceil(items - slack), 1.0, items_cap));
+  return static_cast<std::int64_t>(std::clamp(std::ceil(items - slack), 1.0, exact_items_max));
 }
 
 StageMemory next_in_batch(const SizingView& view, std::int64_t units) {

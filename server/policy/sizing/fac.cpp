@@ -14,7 +14,7 @@
 namespace gleaner::policy {
 namespace {
 
-struct Settings {
+struct FacSettings {
   double mean = 1;
   double deviation = -1;    // negative: not given
   bool from_costs = false;  // sigma / mu of the cost hints
@@ -22,11 +22,11 @@ struct Settings {
 
 class Factoring final : public PublishedRule {
  public:
-  Factoring(SizingMode mode, const Settings& settings)
+  Factoring(SizingMode mode, const FacSettings& settings)
       : PublishedRule(mode, text_of(settings)), settings_(settings) {}
 
  private:
-  static std::string text_of(const Settings& settings) {
+  static std::string text_of(const FacSettings& settings) {
     if (settings.from_costs) return "fac,known=costs";
     if (settings.deviation < 0) return "fac,known=no";
     return fmt::format("fac,mean={},sd={}", settings.mean, settings.deviation);
@@ -55,11 +55,11 @@ class Factoring final : public PublishedRule {
     return 2 + b * b + b * std::sqrt(b * b + 4);
   }
 
-  Settings settings_;
+  FacSettings settings_;
 };
 
-Result<std::unique_ptr<SizingStrategy>> make(SizingOptions& options, SizingMode mode) {
-  Settings settings;
+Result<std::unique_ptr<SizingStrategy>> make_fac(SizingOptions& options, SizingMode mode) {
+  FacSettings settings;
   TRY_ASSIGN(const int known, options.choice("known", {"no", "costs"}, 0));
   settings.from_costs = known == 1;
   TRY_ASSIGN(settings.mean, options.number("mean", 1e-12, 1e12, 1));
@@ -81,7 +81,7 @@ SizingEntry fac_entry() {
            "Hummel, Schonberg and Flynn 1992",
            {"mean=SECONDS,sd=SECONDS  of an item's time; without them half of what is left is a batch",
             "known=no|costs  costs: mean and deviation of the cost hints"}},
-          make};
+          make_fac};
 }
 
 }  // namespace gleaner::policy

@@ -15,7 +15,7 @@ namespace {
 // While nothing is known of anybody's speed, a unit is this part of an even share.
 constexpr std::int64_t unknown_part = 20;
 
-struct Settings {
+struct GleanerSettings {
   SizingMode mode = SizingMode::grid;
   double f = 0;     // 0: as the stage's rules say; likewise below
   double tmin = 0;  // s
@@ -27,7 +27,7 @@ constexpr double default_f = 0.7, default_tmin = 60, default_tmax = 1200;
 
 class Gleaner final : public SizingStrategy {
  public:
-  explicit Gleaner(const Settings& settings) : settings_(settings) {}
+  explicit Gleaner(const GleanerSettings& settings) : settings_(settings) {}
 
   [[nodiscard]] Size size(const SizingView& view) const override {
     const WorkerView& worker = view.workers[view.requester];
@@ -72,11 +72,11 @@ class Gleaner final : public SizingStrategy {
     return std::min(seconds, 0.5 * limits.lease_seconds);
   }
 
-  Settings settings_;
+  GleanerSettings settings_;
 };
 
-Result<std::unique_ptr<SizingStrategy>> make(SizingOptions& options, SizingMode mode) {
-  Settings settings;
+Result<std::unique_ptr<SizingStrategy>> make_gleaner(SizingOptions& options, SizingMode mode) {
+  GleanerSettings settings;
   settings.mode = mode;
   TRY_ASSIGN(settings.f, options.number("f", 0.01, 10, 0));
   TRY_ASSIGN(settings.tmin, options.number("tmin", 0.01, 86400, 0));
@@ -92,7 +92,7 @@ SizingEntry gleaner_entry() {
            "Gleaner's own policy",
            {"f=NUMBER  the share, default 0.7", "tmin=SECONDS  shortest, default 60 (less in short stages)",
             "tmax=SECONDS  longest, default 1200 (less in short stages)"}},
-          make};
+          make_gleaner};
 }
 
 }  // namespace gleaner::policy

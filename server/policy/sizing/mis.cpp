@@ -10,7 +10,7 @@
 namespace gleaner::policy {
 namespace {
 
-struct Settings {
+struct MisSettings {
   SizingMode mode = SizingMode::grid;
   Hysteresis hysteresis = Hysteresis::a;
   double b = 0.35;
@@ -19,7 +19,7 @@ struct Settings {
 
 class Mis final : public SizingStrategy {
  public:
-  explicit Mis(const Settings& settings) : settings_(settings) {}
+  explicit Mis(const MisSettings& settings) : settings_(settings) {}
 
   [[nodiscard]] Size size(const SizingView& view) const override {
     const WorkerView& worker = view.workers[view.requester];
@@ -72,11 +72,11 @@ class Mis final : public SizingStrategy {
     return least;
   }
 
-  Settings settings_;
+  MisSettings settings_;
 };
 
-Result<std::unique_ptr<SizingStrategy>> make(SizingOptions& options, SizingMode mode) {
-  Settings settings;
+Result<std::unique_ptr<SizingStrategy>> make_mis(SizingOptions& options, SizingMode mode) {
+  MisSettings settings;
   settings.mode = mode;
   TRY_ASSIGN(const int hysteresis, options.choice("hysteresis", {"a", "b"}, 0));
   settings.hysteresis = static_cast<Hysteresis>(hysteresis);
@@ -97,7 +97,7 @@ SizingEntry mis_entry() {
        "Qureshi and Hatanaka 1999, (5)-(9)",
        {"hysteresis=a|b  take over a change of a quarter (a, default) or fourfold (b)",
         "b=NUMBER  of equation (8), default 0.35", "factor=adaptive|NUMBER  a constant F instead of (8)"}},
-      make};
+      make_mis};
 }
 
 }  // namespace gleaner::policy

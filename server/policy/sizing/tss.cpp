@@ -15,18 +15,18 @@
 namespace gleaner::policy {
 namespace {
 
-struct Settings {
+struct TssSettings {
   std::int64_t first = 0;  // 0: ceil(N/2p)
   std::int64_t last = 1;
 };
 
 class Trapezoid final : public PublishedRule {
  public:
-  Trapezoid(SizingMode mode, const Settings& settings)
+  Trapezoid(SizingMode mode, const TssSettings& settings)
       : PublishedRule(mode, text_of(settings)), settings_(settings) {}
 
  private:
-  static std::string text_of(const Settings& settings) {
+  static std::string text_of(const TssSettings& settings) {
     const std::string first = settings.first > 0 ? fmt::format(",f={}", settings.first) : std::string();
     return fmt::format("tss{},l={}", first, settings.last);
   }
@@ -62,7 +62,7 @@ class Trapezoid final : public PublishedRule {
     return divided_up(2 * base, first_of(view, base) + settings_.last);
   }
 
-  Settings settings_;
+  TssSettings settings_;
 };
 
 }  // namespace
@@ -73,7 +73,7 @@ SizingEntry tss_entry() {
            "Tzen and Ni 1993",
            {"f=ITEMS  the first size, default half an even share", "l=ITEMS  the last, default 1"}},
           [](SizingOptions& options, SizingMode mode) -> Result<std::unique_ptr<SizingStrategy>> {
-            Settings settings;
+            TssSettings settings;
             TRY_ASSIGN(const std::int64_t first, whole_option(options, "f", 1));
             if (options.has("f")) settings.first = first;
             TRY_ASSIGN(settings.last, whole_option(options, "l", 1));

@@ -23,7 +23,7 @@ double whole(double items) {
   return std::max(1.0, std::floor(std::min(items, 9e15) + 1e-9));
 }
 
-struct Settings {
+struct WisSettings {
   SizingMode mode = SizingMode::grid;
   Hysteresis hysteresis = Hysteresis::a;
   Shrink shrink = Shrink::single;
@@ -33,7 +33,7 @@ struct Settings {
 
 class Wis final : public SizingStrategy {
  public:
-  explicit Wis(const Settings& settings) : settings_(settings) {}
+  explicit Wis(const WisSettings& settings) : settings_(settings) {}
 
   [[nodiscard]] Size size(const SizingView& view) const override {
     const WorkerView& worker = view.workers[view.requester];
@@ -104,11 +104,11 @@ class Wis final : public SizingStrategy {
                 std::floor(100 * handed / static_cast<double>(view.items)), size.items, suggestion);
   }
 
-  Settings settings_;
+  WisSettings settings_;
 };
 
-Result<std::unique_ptr<SizingStrategy>> make(SizingOptions& options, SizingMode mode) {
-  Settings settings;
+Result<std::unique_ptr<SizingStrategy>> make_wis(SizingOptions& options, SizingMode mode) {
+  WisSettings settings;
   settings.mode = mode;
   TRY_ASSIGN(const int hysteresis, options.choice("hysteresis", {"a", "b"}, 0));
   settings.hysteresis = static_cast<Hysteresis>(hysteresis);
@@ -129,7 +129,7 @@ SizingEntry wis_entry() {
             "hysteresis=a|b  take over a change of a quarter (a, default) or fourfold (b)",
             "cut=NUMBER  share handed out from which they shrink, default 0.7",
             "factor=NUMBER  by which they shrink, default 0.7"}},
-          make};
+          make_wis};
 }
 
 }  // namespace gleaner::policy

@@ -65,7 +65,7 @@ Result<Manifest> manifest_with(const std::string& text) {
   return parse_manifest(head + text, "manifest.toml");
 }
 
-std::string mistakes_in(const std::string& text) {
+std::string form_mistakes_in(const std::string& text) {
   const auto manifest = manifest_with(text);
   if (manifest.ok()) return "accepted";
   CHECK(manifest.error().kind == ErrorKind::invalid);
@@ -149,9 +149,9 @@ TEST_CASE("What an answer says of mistakes fits a message") {
 
 TEST_CASE("Mistakes in a form are told by the name of the parameter, all of them") {
   const auto one = [](const std::string& lines) {
-    return mistakes_in("[[parameter]]\nname = \"p\"\n" + lines);
+    return form_mistakes_in("[[parameter]]\nname = \"p\"\n" + lines);
   };
-  says(mistakes_in("[[parameter]]\ntype = \"integer\"\n"), "parameter 1: name: missing");
+  says(form_mistakes_in("[[parameter]]\ntype = \"integer\"\n"), "parameter 1: name: missing");
   says(one(""), "parameter p: type: missing");
   says(one("type = \"integer\"\nlow = 3\nhigh = 2\n"), "parameter p: high: is below low");
   says(one("type = \"integer\"\nlow = 3\ndefault = 2\n"), "parameter p: default: must be a whole number");
@@ -168,11 +168,11 @@ TEST_CASE("Mistakes in a form are told by the name of the parameter, all of them
   const std::string two = one("[[parameter]]\nname = \"q\"\n");
   says(two, "parameter p: type: missing");
   says(two, "parameter q: type: missing");
-  says(mistakes_in("parameter = 3\n"), "parameter");
+  says(form_mistakes_in("parameter = 3\n"), "parameter");
   std::string many;
   for (int i = 0; i < 65; ++i)
     many += "[[parameter]]\nname = \"p" + std::to_string(i) + "\"\ntype = \"text\"\n";
-  says(mistakes_in(many), "parameter: at most 64, not 65");
+  says(form_mistakes_in(many), "parameter: at most 64, not 65");
   const auto wrapped = parse_manifest(
       "manifest = 1\nname = \"a\"\nversion = \"1\"\n[wrap]\ncommand = [\"bin/x\"]\n[[parameter]]\nname = "
       "\"p\"\ntype = \"text\"\n",
