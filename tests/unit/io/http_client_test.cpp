@@ -475,8 +475,9 @@ TEST_CASE("a piece of an upload goes out once, also on a kept connection that di
   CHECK(server.connections() == 1);
   says(failure_of(*client, piece, ErrorKind::unavailable), "closed the connection");
   CHECK(pieces == 2);
+  CHECK(server.connections() == 2);  // libcurl made one for the body, and then could not rewind that
   CHECK(client->send(piece).ok());
-  CHECK(server.connections() == 2);
+  CHECK(pieces == 3);
 }
 
 TEST_CASE("what a proxy wants is said, and what it is told is not") {
