@@ -45,7 +45,7 @@ function(gleaner_ci_label name variable)
   endif()
 endfunction()
 
-# Most tests wait more than they compute: ctest runs six at once on two cores, and counts a test as two of the "jobs" of
+# Most tests wait more than they compute: ctest runs five at once on two cores, and counts a test as two of the "jobs" of
 # CMakePresets.json. Those that compute say BUSY and count twice, those that hardly do say WAITS and count half. COST: long ones
 # begin first, so that no core waits at the end.
 function(gleaner_test_schedule name busy cost)
