@@ -1,6 +1,6 @@
-// One source in a thread of its own. The thread waits for the source's other side, for ever if that has been
-// stopped; whoever asks here never does: a source that has been silent for too long counts as missing until
-// its thread comes back. All calls from one thread.
+// One source in a thread of its own. The thread may block on an X server, compositor or bus that has stopped;
+// the caller never blocks. A source that has been silent for `silence_max` is missing until its thread
+// reports again. All calls from one thread.
 #pragma once
 
 #include <functional>

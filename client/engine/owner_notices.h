@@ -1,6 +1,5 @@
-// Tells the owner, once, that this computer is of no use to a project (client/policy/notices.h), through an
-// agent of a desktop session; nobody there: until somebody is. Kept across restarts; a kill may cost the
-// counting of an hour. Not thread-safe.
+// Notifications to the owner (client/policy/notices.h), shown by the agent of a desktop session; without an
+// agent they wait for one. Kept across restarts; a kill loses at most an hour of counting. Not thread-safe.
 #pragma once
 
 #include <map>
@@ -20,7 +19,7 @@ class OwnerNotices {
   void open(SteadyTime now);
   // Whether the owner wants to be told.
   void set(bool wanted) { wanted_ = wanted; }
-  // `no_network`: nothing may be fetched or delivered now.
+  // `no_network`: the owner permits no transfers now.
   void look(bool no_network, SteadyTime now, Alarm& alarm);
   void save(SteadyTime now);
 

@@ -54,7 +54,7 @@ class ServerSession {
   [[nodiscard]] std::vector<SessionEvent> take_events() { return std::exchange(events_, {}); }
 
   void heartbeat_soon(SteadyTime now) { pacing_.heartbeat_soon(now); }
-  // What the server gave cannot be used now, for no fault of what it is: it is asked for work later.
+  // The client cannot use a grant now, through no fault of the application: it requests work later.
   void back_off(const Error& why, SteadyTime now);
   // The project's document is known to have been replaced: it is what is said next.
   void fetch_project_soon() { project_wanted_ = true; }

@@ -23,10 +23,9 @@ class ActivityMonitor {
   [[nodiscard]] virtual bool touched() const = 0;
   // Programs whose running observe() tells from now on.
   virtual void watch_programs(const std::vector<std::string>& names) = 0;
-  // To be shown to somebody who is logged in, by the agent of a session; nothing: no more. An agent that
-  // comes later is given it, too.
+  // The agent of a session, now or later, shows this notice to its user; nothing: withdraws it.
   virtual void show(std::optional<client_policy::Notice> notice) = 0;
-  // The number of one that was shown, once.
+  // The number of a notice that an agent has shown, once.
   [[nodiscard]] virtual std::optional<std::int64_t> take_shown() = 0;
   // In the zone that this computer has now.
   [[nodiscard]] virtual client_policy::LocalTime local_time() const = 0;

@@ -113,8 +113,8 @@ class LoadMeter {
   std::optional<Ticks> before_;
 };
 
-// Nothing is waited for but the first answers of a bus, for first_answers_max. A service that stands still is
-// said to; of what it said last, only what is against computing holds on.
+// Asynchronous: it waits only for a bus's first answers, for first_answers_max. observe() names a service
+// that does not answer; of its last answers, only those against computing stay valid.
 class SystemBus {
  public:
   SystemBus();
@@ -130,8 +130,8 @@ class SystemBus {
   // How long that session of logind has been idle or locked, for certain. It is asked about until it is not
   // wanted any more.
   [[nodiscard]] std::optional<Duration> idle_of(const std::string& session, SteadyTime now);
-  // Between logind's word that the computer is about to sleep and the one that it is awake again. Sleep waits
-  // for sleep_settles after it was told here (a delay inhibitor), so that there is time to stop.
+  // From logind's signal that the computer is about to sleep until the one that it is awake. A delay
+  // inhibitor makes logind wait for sleep_settles after the first, so that kernels can stop.
   [[nodiscard]] std::vector<Observation> observe_sleep(SteadyTime now);
   [[nodiscard]] int descriptor() const;  // readable: serve() has something to take in; -1: none
 

@@ -49,10 +49,10 @@ class Agents {
   // When the sessions whose agents are gone were last used.
   [[nodiscard]] std::optional<SteadyTime> left() const { return left_; }
 
-  // This is to be shown by an agent, of the session that was used last if there are several; nothing: no
-  // more. An agent that could not is asked again after a while, the next one at once.
+  // An agent shows this notice: that of the session used last. One that cannot is asked again after
+  // offer_again, the next agent at once. Nothing: withdraws the notice.
   void offer(std::optional<agent::Notice> notice) { offered_ = std::move(notice); }
-  // The number of one that was shown, once.
+  // The number of a notice that an agent has shown, once.
   [[nodiscard]] std::optional<std::int64_t> take_shown() { return std::exchange(shown_, std::nullopt); }
 
   static constexpr Duration answer_patience = std::chrono::seconds{30};

@@ -1,12 +1,11 @@
-// When the owner is told, by a notification in a desktop session, that this computer is of no use to its
-// projects. Rules:
+// Desktop notifications to the owner: this computer contributes nothing to a project. Rules:
 //   revoked       at once
-//   held back     after failures: when that has lasted for an hour
-//   unreachable, undelivered, no work: for a week, and for the last hour of this run without a break, so that
-//                 a computer that was switched off is not told of before it has tried
-//   once          for each of them, until it has been well for a day; and no more than one notice a day
-// Nobody may be there to be told: a notice stays due until it was shown. Pure: times are arguments. A
-// calendar that went back delays. Cost: O(projects). Not thread-safe.
+//   held back     after an hour
+//   unreachable, undelivered, no work: after a week, of which this run has tried the last hour: a computer
+//                 that was switched off tries first
+//   once          for each of them, until a day without it has passed; at most one notice a day
+// A notice stays due until an agent has shown it. Pure: times are arguments. A clock that is set back delays
+// notices. Cost: O(projects). Not thread-safe.
 #pragma once
 
 #include <optional>
@@ -42,7 +41,7 @@ struct NoticeMemory {
     Trouble trouble = Trouble::revoked;
     Timestamp since{};
     bool told = false;
-    std::optional<Timestamp> well_since{};  // of one that was told
+    std::optional<Timestamp> well_since{};  // the trouble ended after its notice
     friend bool operator==(const Entry&, const Entry&) = default;
   };
   std::vector<Entry> entries;

@@ -1,5 +1,5 @@
-// What the owner was told by notifications, and since when what may be told has held, in the file `notices`.
-// Losing it costs that something is told again; what cannot be read counts as nothing.
+// The file `notices`: troubles, since when they last, and which of them the owner has been notified of. A
+// lost or unreadable file is an empty one: the client notifies once more.
 #pragma once
 
 #include "client/policy/notices.h"

@@ -4,7 +4,7 @@
 //   slots/N/        working directories of kernels
 //   shares          what each project had of this computer (usage.h)
 //   days            what it contributed day by day (days.h)
-//   notices         what its owner was told by notifications (notices.h)
+//   notices         notifications to the owner (notices.h)
 //   preferences, preferences.toml, benchmark, speeds, view (client/view), control.sock, lock
 #pragma once
 

@@ -112,8 +112,8 @@ struct ServerOptions {
   // is answered 413. 0: a body is left unread, the handler gets the request without it (to answer 404 or 405)
   // and the connection is closed after that.
   std::function<std::int64_t(const Request& head)> body_bytes_max;
-  // Whether of such a request also a part is of use: if its connection ends within the body, the handler gets
-  // the request with what came of it; the reply goes nowhere. Null: of none.
+  // Whether the handler can use a part of such a request's body: if the connection ends within it, the
+  // handler gets the request with the part that arrived, and its reply is discarded. Null: never.
   std::function<bool(const Request& head)> takes_part;
   // Gets the head of a request whose body is larger than small_body_bytes, or of unknown length, before
   // body_bytes_max is asked, which waits for an answer; what that says is not sent. Null: nobody is waited

@@ -16,11 +16,10 @@
 #include <ctime>
 #include <string_view>
 
+#include "shared/io/tls_records.h"
+
 namespace gleaner::http {
 namespace {
-
-// Nothing of a record counts before all of it is there: a line that breaks wastes half of one on average.
-constexpr long record_bytes = 4 << 10;
 
 template <typename T, void (*release)(T*)>
 struct Releaser {
@@ -92,7 +91,7 @@ Status set_rules(SSL_CTX* context) {
   SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
                                 SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   SSL_CTX_set_read_ahead(context, 1);
-  SSL_CTX_set_max_send_fragment(context, record_bytes);
+  SSL_CTX_set_max_send_fragment(context, io::tls_record_bytes);
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);  // tickets need no memory here
   char groups[] = "X25519:P-256:P-384";                         // OpenSSL's macro takes away a const
   const bool ok = SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1 &&

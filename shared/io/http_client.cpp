@@ -225,8 +225,8 @@ class CurlClient final : public HttpClient {
     if (request.method == "HEAD") {
       set(CURLOPT_NOBODY, 1L);
     } else if (request.method == "PATCH") {
-      // libcurl sends a body again by itself when a kept connection dies under it. A part that came may count
-      // already: the caller asks how much. A body that it cannot rewind it does not repeat.
+      // libcurl repeats a request whose kept connection dies, unless it cannot rewind the body. The server
+      // may have kept a part of this one: the caller asks how much.
       set(CURLOPT_POST, 1L);
       set(CURLOPT_READFUNCTION, &HttpTransfer::on_send);
       set(CURLOPT_READDATA, static_cast<void*>(&transfer));

@@ -8,12 +8,10 @@
 
 #include "shared/base/clock.h"
 #include "shared/crypto/tls_identity.h"
+#include "shared/io/tls_records.h"
 
 namespace gleaner::io {
 namespace {
-
-// Nothing of a record counts before all of it is there: a line that breaks wastes half of one on average.
-constexpr long record_bytes = 4 << 10;
 
 constexpr std::size_t issuer_length_max = 100;  // in a sentence
 
@@ -66,7 +64,7 @@ void ServerTrust::expect_host(std::string host) {
 
 void ServerTrust::install(SSL_CTX* context) {
   SSL_CTX_set_cert_verify_callback(context, &verify, this);
-  SSL_CTX_set_max_send_fragment(context, record_bytes);
+  SSL_CTX_set_max_send_fragment(context, tls_record_bytes);
 }
 
 int ServerTrust::verify(X509_STORE_CTX* context, void* self) {

@@ -35,8 +35,8 @@ class PieceSize {
 
 // What comes is kept byte by byte: a piece bounds only how long a server has to wait for a slow reader.
 inline constexpr PieceSize::Bounds download_pieces{256 << 10, 16 << 10, 4 << 20, std::chrono::seconds{20}};
-// A server that is killed, or is reached through a front end, loses a piece that it has a part of. The first
-// fits what it takes of anybody at any time.
+// A server that is killed loses the part of a piece that it has, and so does a front end. The first piece
+// fits the limit that holds for strangers.
 inline constexpr PieceSize::Bounds upload_pieces{32 << 10, 8 << 10, 1 << 20, std::chrono::seconds{5}};
 
 }  // namespace gleaner::transport

@@ -3,8 +3,8 @@ import unittest
 
 from console_pages_test import PAGES
 from firefox import FIREFOX, Firefox
-from harness import SQUARES, Grid, main
-from person import link_of
+from harness import Grid, main
+from person import compute_something, link_of
 
 
 @unittest.skipUnless(FIREFOX, "firefox is not installed")
@@ -23,11 +23,7 @@ class FirefoxPages(unittest.TestCase):
 
     def test_pages(self):
         with Grid("work.heartbeat_seconds = 1") as grid:
-            grid.start_server()
-            grid.add_application(SQUARES)
-            grid.add_problem("squares", "one", count=2000, pause=0.3)
-            grid.add_client("pc")
-            grid.wait_until("a host", lambda: grid.problem(1)["hosts"] == 1)
+            compute_something(grid)
             address = f"https://127.0.0.1:{grid.port}/console"
             with Firefox(grid.directory / "firefox") as firefox:
                 firefox.open(f"{address}#link={link_of(grid)}")

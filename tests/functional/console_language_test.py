@@ -4,8 +4,8 @@ import re
 import unittest
 
 from browser import CHROMIUM
-from harness import SQUARES, Grid, main, needs
-from person import Person
+from harness import Grid, main, needs
+from person import Person, compute_something
 
 STRINGS = pathlib.Path(__file__).resolve().parents[2] / "server" / "console" / "web" / "src" / "strings"
 PAGES = {"#/": "Übersicht", "#/problems": "Aufgaben", "#/problems/1": "one", "#/hosts": "Rechner", "#/hosts/1": "pc", "#/add": "Aufgabe hinzufügen",
@@ -31,11 +31,7 @@ class Language(unittest.TestCase):
         english = (sentences("en.ts") | sentences("en_later.ts")) - sentences("de.ts") - sentences("de_later.ts")
         self.assertGreater(len(english), 100)
         with Grid("work.heartbeat_seconds = 1") as grid:
-            grid.start_server()
-            grid.add_application(SQUARES)
-            grid.add_problem("squares", "one", count=2000, pause=0.3)
-            grid.add_client("pc")
-            grid.wait_until("a host", lambda: grid.problem(1)["hosts"] == 1)
+            compute_something(grid)
             with Person(self, grid) as person:
                 self.speak(person, "de-AT,de;q=0.9,en;q=0.5")
                 person.open(f"https://127.0.0.1:{grid.port}/console")

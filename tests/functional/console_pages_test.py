@@ -2,8 +2,8 @@
 import unittest
 
 from browser import CHROMIUM
-from harness import SQUARES, Grid, main, needs
-from person import Person
+from harness import Grid, main, needs
+from person import Person, compute_something
 
 PAGES = {"": "Overview", "#/": "Overview", "#/problems": "Problems", "#/problems/1": "one", "#/hosts": "Hosts", "#/hosts/1": "pc", "#/add": "Add a problem",
          "#/applications": "Applications", "#/access": "Access", "#/relays": "Relays", "#/audit": "Audit log", "#/settings": "Settings", "#/wall": "A Gleaner project"}
@@ -22,11 +22,7 @@ class Pages(unittest.TestCase):
 
     def test_pages(self):
         with Grid("work.heartbeat_seconds = 1") as grid:
-            grid.start_server()
-            grid.add_application(SQUARES)
-            grid.add_problem("squares", "one", count=2000, pause=0.3)
-            grid.add_client("pc")
-            grid.wait_until("a host", lambda: grid.problem(1)["hosts"] == 1)
+            compute_something(grid)
             address = f"https://127.0.0.1:{grid.port}/console"
             with Person(self, grid) as person:
                 person.log_in()

@@ -2,6 +2,16 @@
 import json
 
 from browser import Browser
+from harness import SQUARES
+
+
+def compute_something(grid):
+    """A server with a problem that lasts ten minutes, and a client that computes it."""
+    grid.start_server()
+    grid.add_application(SQUARES)
+    grid.add_problem("squares", "one", count=2000, pause=0.3)
+    grid.add_client("pc")
+    grid.wait_until("a host", lambda: grid.problem(1)["hosts"] == 1)
 
 
 def link_of(grid, *arguments):

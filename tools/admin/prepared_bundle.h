@@ -38,8 +38,7 @@ void declare_unconfined(CLI::App* command, std::string& words);
 // Parameters and inputs as the options name them.
 [[nodiscard]] Result<local::Content> local_content(const io::Files& files, const ProblemOptions& options);
 
-// The name of a directory that is not there yet, in the one for temporary files ($TMPDIR, else /tmp).
-// not_found: there is none.
+// A name for a new directory in $TMPDIR, else /tmp. not_found: no such directory.
 [[nodiscard]] Result<io::Path> unused_work(const std::string& prefix);
 // Removes the work directory, or says where it was kept.
 [[nodiscard]] Status end_work(Outside& outside, const io::Path& work, bool keep);

@@ -123,8 +123,8 @@ struct StageState {
  private:
   void heard(Held& held, Timestamp now, const EndgameRules& rules);
   void stall(Held& held, Timestamp since);
-  // Items before `to` that the unit's host has not any more: it delivered them, and a store that was restored
-  // from a backup has lost them. They are free.
+  // Frees the unit's items before `to`: its host has delivered and deleted them, and a store restored from a
+  // backup has lost them.
   void pass_over(KnownUnit& known, bool open, std::int64_t to, Timestamp now, Changes& changes);
   void measure(Held& held, const EndgameRules& rules, bool ended, Changes& changes);
   // R5: says that it goes on, and delivers nothing?

@@ -11,8 +11,8 @@ namespace gleaner::service {
 
 // It is damaged here, or gone: its items are handed out again, unless its host brings it once more.
 [[nodiscard]] Status lose_result(Transaction& tx, SegmentId segment);
-// The parent leases them, and has answered what was delivered of them: it was restored from a backup and has
-// lost that. They are handed out again.
+// The parent leases items again whose results it has acknowledged: a restore from a backup has lost these.
+// The relay hands the items out again.
 [[nodiscard]] Status lose_answered(Transaction& tx, ProblemId problem, int stage, Range range);
 // The project's answer to one of them. REQUIRES: it is known to be the project's.
 [[nodiscard]] Status take_answer(Transaction& tx, const protocol::SignedStatement& statement);
