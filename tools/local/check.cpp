@@ -11,6 +11,7 @@
 #include "shared/protocol/segment.h"
 #include "tools/local/check_parts.h"
 #include "tools/local/libraries.h"
+#include "tools/local/systems.h"
 
 namespace gleaner::local {
 namespace {
@@ -136,8 +137,9 @@ class BundleCheck {
   // On this machine all of it may be there.
   Status needed_libraries_are_there() {
     CheckContext& c = context_;
-    TRY_ASSIGN(const auto missing,
-               missing_libraries(c.world.files, c.bundle.directory, c.bundle.manifest.manager));
+    TRY_ASSIGN(const SystemNeeds needs,
+               system_needs(c.world.files, c.bundle.directory, c.bundle.manifest.manager));
+    const auto& missing = needs.missing;
     for (const MissingLibrary& each : missing)
       c.findings.failed(
           "libraries",
@@ -145,9 +147,14 @@ class BundleCheck {
               (missing.size() == 1 ? "" : fmt::format(", and there are {} more", missing.size() - 1)),
           "link it statically, or put the library into the bundle where the program finds it "
           "(`ldd`, `patchelf --set-rpath '$ORIGIN'`)");
-    if (missing.empty())
-      c.findings.passed("libraries",
-                        "programs need nothing but the C and C++ libraries and what the bundle brings");
+    for (const NewerSymbol& each : needs.newer)
+      c.findings.failed("libraries", each.file + " needs " + each.version + ", and " + each.system,
+                        "build it on the oldest of these systems, or link it statically");
+    if (missing.empty() && needs.newer.empty()) {
+      std::string names;
+      for (const System& system : systems) names += (names.empty() ? "" : ", ") + std::string(system.name);
+      c.findings.passed("libraries", "programs need only the bundle and the C and C++ libraries of " + names);
+    }
     return {};
   }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -11,6 +12,7 @@
 #include <set>
 
 #include "shared/base/limits.h"
+#include "tools/local/systems.h"
 
 namespace gleaner::local {
 namespace {
@@ -66,33 +68,113 @@ std::vector<Elf64_Dyn> dynamic_entries(std::string_view file, const std::vector<
   return entries;
 }
 
-}  // namespace
+// What the loader is told of a file.
+struct Dynamic {
+  std::string_view file;
+  std::vector<Elf64_Phdr> segments;
+  std::vector<Elf64_Dyn> entries;
+  std::uint64_t names = 0;  // where they begin; inside the file
 
-std::vector<std::string> needed_libraries(std::string_view file) {
+  [[nodiscard]] std::optional<std::string> name(std::uint64_t place) const {
+    if (place >= file.size() - names) return std::nullopt;
+    const std::string_view text = file.substr(names + place);
+    return std::string(text.substr(0, std::min(text.find('\0'), std::size_t{limits::name_length_max})));
+  }
+};
+
+std::optional<Dynamic> dynamic_of(std::string_view file) {
   const auto head = at<Elf64_Ehdr>(file, 0);
   if (!head || std::memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 || head->e_ident[EI_CLASS] != ELFCLASS64 ||
       head->e_ident[EI_DATA] != ELFDATA2LSB)
-    return {};
-  const auto segments = segments_of(file, *head);
-  const auto entries = dynamic_entries(file, segments);
+    return std::nullopt;
+  Dynamic dynamic{file, segments_of(file, *head), {}, 0};
+  dynamic.entries = dynamic_entries(file, dynamic.segments);
   std::optional<std::uint64_t> names;
-  for (const Elf64_Dyn& entry : entries)
-    if (entry.d_tag == DT_STRTAB) names = offset_of(entry.d_un.d_ptr, segments);
+  for (const Elf64_Dyn& entry : dynamic.entries)
+    if (entry.d_tag == DT_STRTAB) names = offset_of(entry.d_un.d_ptr, dynamic.segments);
+  if (!names || *names > file.size()) return std::nullopt;
+  dynamic.names = *names;
+  return dynamic;
+}
+
+// "2.38" of "GLIBC_2.38"; nothing of another series, or of a name that is no number.
+std::optional<std::vector<int>> numbers_of(std::string_view version, std::string_view series) {
+  if (!version.starts_with(series)) return std::nullopt;
+  std::vector<int> numbers;
+  std::string_view rest = version.substr(series.size());
+  while (!rest.empty() && numbers.size() < 4) {
+    int number = 0;
+    const auto [end, wrong] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
+    if (wrong != std::errc{}) return std::nullopt;
+    numbers.push_back(number);
+    rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+    if (!rest.empty() && rest.front() != '.') return std::nullopt;
+    if (!rest.empty()) rest.remove_prefix(1);
+  }
+  return numbers;
+}
+
+// The first of `versions` that the system lacks and the bundle does not bring.
+std::optional<NewerSymbol> newer_than(const System& system, const std::vector<SymbolVersion>& versions,
+                                      const std::map<std::string, std::string>& brought) {
+  for (const SymbolVersion& each : versions) {
+    if (brought.contains(each.library)) continue;
+    for (const auto& [series, has] :
+         {std::pair{"GLIBC_", system.glibc}, std::pair{"GLIBCXX_", system.libstdcxx}}) {
+      const auto asked = numbers_of(each.version, series);
+      if (asked && *asked > numbers_of(has, "").value_or(std::vector<int>{}))
+        return NewerSymbol{{}, each.version, std::string(system.name) + " has " + has};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<std::string> needed_libraries(std::string_view file) {
+  const auto dynamic = dynamic_of(file);
+  if (!dynamic) return {};
   std::vector<std::string> needed;
-  if (!names || *names > file.size()) return needed;
-  for (const Elf64_Dyn& entry : entries) {
+  for (const Elf64_Dyn& entry : dynamic->entries) {
     if (entry.d_tag != DT_NEEDED) continue;
-    if (entry.d_un.d_val >= file.size() - *names) return needed;
-    const std::string_view name = file.substr(*names + entry.d_un.d_val);
-    needed.emplace_back(name.substr(0, std::min(name.find('\0'), std::size_t{limits::name_length_max})));
+    const auto name = dynamic->name(entry.d_un.d_val);
+    if (!name) return needed;
+    needed.push_back(*name);
   }
   return needed;
 }
 
-Result<std::vector<MissingLibrary>> missing_libraries(const io::Files& files, const io::Path& bundle,
-                                                      const std::string& manager) {
-  std::map<std::string, std::string> there;                // files by their names alone
-  std::map<std::string, std::vector<std::string>> needed;  // by file
+std::vector<SymbolVersion> needed_versions(std::string_view file) {
+  const auto dynamic = dynamic_of(file);
+  if (!dynamic) return {};
+  std::optional<std::uint64_t> table;
+  for (const Elf64_Dyn& entry : dynamic->entries)
+    if (entry.d_tag == DT_VERNEED) table = offset_of(entry.d_un.d_ptr, dynamic->segments);
+  std::vector<SymbolVersion> versions;
+  std::uint64_t from = table.value_or(file.size());
+  for (std::size_t libraries = 0; libraries < needed_max; ++libraries) {
+    const auto library = at<Elf64_Verneed>(file, from);
+    const auto name = library ? dynamic->name(library->vn_file) : std::nullopt;
+    if (!name) return versions;
+    std::uint64_t each = from + library->vn_aux;
+    for (int i = 0; i < library->vn_cnt && versions.size() < needed_max; ++i) {
+      const auto symbol = at<Elf64_Vernaux>(file, each);
+      const auto version = symbol ? dynamic->name(symbol->vna_name) : std::nullopt;
+      if (!version) return versions;
+      versions.push_back({*name, *version});
+      if (symbol->vna_next == 0) break;
+      each += symbol->vna_next;
+    }
+    if (library->vn_next == 0) return versions;
+    from += library->vn_next;
+  }
+  return versions;
+}
+
+Result<SystemNeeds> system_needs(const io::Files& files, const io::Path& bundle, const std::string& manager) {
+  std::map<std::string, std::string> there;                 // files by their names alone
+  std::map<std::string, std::vector<std::string>> needed;   // by file
+  std::map<std::string, std::vector<SymbolVersion>> asked;  // by file
   std::error_code failure;
   for (std::filesystem::recursive_directory_iterator entry(bundle, failure), end; !failure && entry != end;
        entry.increment(failure)) {
@@ -101,6 +183,7 @@ Result<std::vector<MissingLibrary>> missing_libraries(const io::Files& files, co
     const std::string file = entry->path().lexically_relative(bundle).string();
     TRY_ASSIGN(const Bytes bytes, files.read(entry->path(), limits::bundle_bytes_max));
     needed[file] = needed_libraries(bytes);
+    asked[file] = needed_versions(bytes);
     there[entry->path().filename().string()] = file;
   }
   if (failure)
@@ -109,20 +192,25 @@ Result<std::vector<MissingLibrary>> missing_libraries(const io::Files& files, co
   for (const auto& [file, libraries] : needed)
     if (file != manager && file.find(".so") == std::string::npos) waiting.push_back(file);
   std::set<std::string> seen(waiting.begin(), waiting.end());
-  std::vector<MissingLibrary> missing;
+  SystemNeeds needs;
   for (std::size_t next = 0; next < waiting.size(); ++next) {
     const std::string file = waiting[next];
+    for (const System& system : systems)
+      if (auto newer = newer_than(system, asked[file], there)) {
+        newer->file = file;
+        needs.newer.push_back(std::move(*newer));
+      }
     for (const std::string& library : needed[file]) {
       const auto own = there.find(library);
       if (own == there.end()) {
         if (std::find(system_libraries.begin(), system_libraries.end(), library) == system_libraries.end())
-          missing.push_back({file, library});
+          needs.missing.push_back({file, library});
       } else if (seen.insert(own->second).second) {
         waiting.push_back(own->second);
       }
     }
   }
-  return missing;
+  return needs;
 }
 
 }  // namespace gleaner::local

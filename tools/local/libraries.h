@@ -1,6 +1,6 @@
 // Which shared libraries the programs of a bundle need that neither the bundle brings nor volunteers'
 // computers have for certain: the C and C++ libraries of the system are all that kernels may count on
-// (apps/CONTRACT.md).
+// (apps/CONTRACT.md), in the versions that these systems have (systems.h).
 #pragma once
 
 #include <string>
@@ -17,14 +17,34 @@ struct MissingLibrary {
   std::string library;
 };
 
+// A program that was linked on a newer system than this one does not start there.
+struct NewerSymbol {
+  std::string file;     // as above
+  std::string version;  // "GLIBC_2.38"
+  std::string system;   // "Debian 12 has 2.36"
+};
+
+struct SystemNeeds {
+  std::vector<MissingLibrary> missing;
+  std::vector<NewerSymbol> newer;  // one a file and system
+};
+
+struct SymbolVersion {
+  std::string library;  // that has it: "libc.so.6"
+  std::string version;  // "GLIBC_2.38"
+};
+
+// The versions of symbols that a 64-bit little-endian ELF file asks libraries for (DT_VERNEED; Linux Standard
+// Base, "Symbol Versioning"). Empty as for needed_libraries().
+[[nodiscard]] std::vector<SymbolVersion> needed_versions(std::string_view file);
+
 // Names of the libraries that a 64-bit little-endian ELF file asks the loader for (DT_NEEDED; System V ABI,
 // chapter 5). Empty: none, or not such a file. What cannot be true of one ends the list.
 [[nodiscard]] std::vector<std::string> needed_libraries(std::string_view file);
 
 // Of all programs but the manager, which runs on the server's computer, and of the libraries in the bundle
 // that they need. Errors: io, a file cannot be read.
-[[nodiscard]] Result<std::vector<MissingLibrary>> missing_libraries(const io::Files& files,
-                                                                    const io::Path& bundle,
-                                                                    const std::string& manager);
+[[nodiscard]] Result<SystemNeeds> system_needs(const io::Files& files, const io::Path& bundle,
+                                               const std::string& manager);
 
 }  // namespace gleaner::local

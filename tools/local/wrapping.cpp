@@ -216,8 +216,9 @@ Result<WrappedBundle> fill(io::Files& files, io::ProcessRunner& processes, const
   const std::string manifest = manifest_text(plan, command, made.rows);
   TRY(bundle::parse_manifest(manifest, "manifest.toml"));
   TRY(files.write(into / "manifest.toml", manifest, io::Mode::normal));
-  TRY_ASSIGN(const auto missing, missing_libraries(files, into, {}));
-  for (const MissingLibrary& each : missing) made.missing.push_back(each.library);
+  TRY_ASSIGN(const SystemNeeds needs, system_needs(files, into, {}));
+  for (const MissingLibrary& each : needs.missing) made.missing.push_back(each.library);
+  for (const NewerSymbol& each : needs.newer) made.missing.push_back(each.version + " (" + each.system + ")");
   TRY_ASSIGN(made.bytes, bundle_bytes(into));
   return made;
 }

@@ -1,11 +1,13 @@
 #include "tools/local/local_run.h"
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include "shared/base/random.h"
 #include "shared/json/text.h"
 #include "tests/catch.h"
 #include "tests/unit/admin/test_world.h"
 #include "tools/local/libraries.h"
+#include "tools/local/systems.h"
 #include "tools/local/unit_source.h"
 
 namespace gleaner::admin {
@@ -282,6 +284,45 @@ TEST_CASE("the built bundles run here", "[local]") {
   }
 }
 
+TEST_CASE("a program that was linked on a newer system than a volunteer's is told apart", "[libraries]") {
+  TestWorld world;
+  const auto read = io::real_files().read("/bin/sh", 1 << 26);
+  REQUIRE(read.ok());
+  Bytes program = *read;
+  const auto versions = local::needed_versions(program);
+  const auto newest = std::find_if(versions.begin(), versions.end(),
+                                   [](const auto& each) { return each.version.size() == 10; });
+  REQUIRE(newest != versions.end());  // "GLIBC_2.34"
+  CHECK(newest->library == "libc.so.6");
+  const io::Path bundle = world.directory / "bundle";
+  std::filesystem::create_directories(bundle);
+  const auto needs = [&] {
+    std::ofstream(bundle / "kernel", std::ios::binary) << program;
+    auto read_needs = local::system_needs(io::real_files(), bundle, "");
+    REQUIRE(read_needs.ok());
+    return std::move(read_needs).value();
+  };
+  CHECK(needs().newer.empty());
+  CHECK(needs().missing.empty());
+
+  const std::size_t at = program.find(newest->version);
+  REQUIRE(at != Bytes::npos);
+  program.replace(at, 10, "GLIBC_2.38");
+  const auto some = needs().newer;
+  REQUIRE(some.size() == 1);
+  CHECK(some[0].file == "kernel");
+  CHECK(some[0].version == "GLIBC_2.38");
+  CHECK(some[0].system == "Debian 12 has 2.36");
+  program.replace(at, 10, "GLIBC_2.99");
+  CHECK(needs().newer.size() == local::systems.size());
+  program.replace(at, 10, "GLIBC_2.+9");  // no number
+  CHECK(needs().newer.empty());
+
+  program.replace(at, 10, "GLIBC_2.99");
+  std::ofstream(bundle / "libc.so.6") << "the bundle brings its own";
+  CHECK(needs().newer.empty());
+}
+
 TEST_CASE("the libraries that a program needs are read, and what is no program has none", "[libraries]") {
   const auto read = io::real_files().read("/bin/sh", 1 << 26);
   REQUIRE(read.ok());
@@ -300,6 +341,7 @@ TEST_CASE("the libraries that a program needs are read, and what is no program h
       changed[static_cast<std::size_t>(place)] = static_cast<char>(random.between(0, 255));
     }
     CHECK(local::needed_libraries(changed).size() <= 1000);
+    CHECK(local::needed_versions(changed).size() <= 1000);
   }
 }
 
