@@ -80,7 +80,9 @@ class Readme(unittest.TestCase):
         self.paste("until grep -q http://127.0.0.1 page; do sleep 0.1; done")
         watched = self.paste(block("Run a project", 1))
         self.assertIn("finished in", watched)
-        self.paste(block("Donate a PC", 1))
+        leave = "sudo gleaner-client leave --all"
+        self.assertIn(f"stop the service, run\n`{leave}`", README)
+        self.paste(f"sudo systemctl stop gleaner-client\n{leave}")
 
     def test_python(self):
         self.paste(block("Compute something"))
