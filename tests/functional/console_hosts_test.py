@@ -157,6 +157,8 @@ class Hosts(unittest.TestCase):
         person.push("Make code")
         code = person.wait("the code", "document.querySelector('[aria-label=\"Join code\"]')?.innerText")
         person.accessible()
+        drawn, box = person.run("[document.querySelector('.made .qr path').getAttribute('d'), document.querySelector('.made .qr').getAttribute('viewBox')]")
+        self.assertEqual(qr.read(drawn, int(box.split()[2])), code)
         self.assertIn(f"gleaner-client join {code}", person.run("document.querySelector('.made').innerText"))
         status, told = grid.enrol(HostKey(), "bench-8", from_base64url(code.rsplit("/", 1)[1])[33:49])
         self.assertEqual(status, 200, told)

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { change, changeWith, list, may } from "./api";
 import type { Ban, CodeInfo as Code, MadeCode, MadeToken, TokenInfo as Token } from "./messages";
 import { Ask, attempt, Card, FormDialog, Heading, Missing, rich, say, State, Table, usePolled } from "./parts";
+import { QrCode } from "./qr";
 import { shared, t } from "./strings";
 import { t as l } from "./strings/later";
 import { count, plural, time } from "./words";
@@ -58,7 +59,7 @@ function Made({ made, onClose }: { made: MadeCode; onClose: () => void }) {
   return (
     <section class="made" aria-label={l.codeLabel(made.code.name)}>
       <div class="head"><h3>{title}</h3><button type="button" class="plain small" onClick={onClose}>{l.done}</button></div>
-      <Copy label={l.joinCode} text={made.join_code} />
+      <div class="handed"><Copy label={l.joinCode} text={made.join_code} /><QrCode label={l.joinCodeQr} text={made.join_code} /></div>
       <p class="calm">{l.onEachComputer}</p>
       <Copy label={l.installCommand} text="sudo apt install ./gleaner-client_*.deb ./gleaner-agent_*.deb" />
       <Copy label={l.joinCommand} text={`sudo gleaner-client join ${made.join_code}`} />
