@@ -20,6 +20,7 @@
 #include "client/engine/owner_notices.h"
 #include "client/engine/owner_watch.h"
 #include "client/engine/project_accounts.h"
+#include "client/engine/readings_meter.h"
 #include "client/engine/slots.h"
 #include "client/engine/traffic.h"
 #include "client/policy/calendar_watch.h"
@@ -98,6 +99,8 @@ class Engine final {
   [[nodiscard]] bool asked_already(const Slot& slot, SteadyTime now) const;
   [[nodiscard]] protocol::WorkRequest work_request(const Membership& project) const;
   [[nodiscard]] std::vector<protocol::UnitReport> reports(const Membership& project, SteadyTime now) const;
+  // Of this computer; nothing while the project need not be told.
+  [[nodiscard]] std::optional<protocol::Readings> readings(const Membership& project, SteadyTime now);
   void set_alarms(SteadyTime now);
   void limit_caches();
 
@@ -114,6 +117,7 @@ class Engine final {
   OutsideWatch outside_;
   FreeSpace disk_;
   benchmark::Measurements measurements_;
+  ReadingsMeter readings_meter_;
   client_policy::CalendarWatch calendar_;
   client_policy::RunDecision decision_;
   Alarm alarm_;

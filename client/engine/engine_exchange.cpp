@@ -53,9 +53,11 @@ void Engine::exchange(SteadyTime now) {
       protocol::WorkRequest request = work_request(project);
       request.slots = std::move(slots[i]);
       request.units = reports(project, now);
+      request.readings = readings(project, now);
       project.request_work(std::move(request), now);
     } else if (due == Exchange::heartbeat) {
-      project.send_heartbeat(reports(project, now), now);
+      project.send_heartbeat(
+          {.units = reports(project, now), .saved = {}, .readings = readings(project, now)}, now);
     } else {
       project.send(due, now);
     }
@@ -145,6 +147,11 @@ protocol::WorkRequest Engine::work_request(const Membership& project) const {
   view.foreign_current = foreign / std::max(1, services_.machine.cores());
   request.proposal = client_policy::propose(view);
   return request;
+}
+
+std::optional<protocol::Readings> Engine::readings(const Membership& project, SteadyTime now) {
+  if (!project.readings_due(now)) return std::nullopt;
+  return readings_meter_.measure(services_.machine, owner_.celsius(), now);
 }
 
 // How its units stand.

@@ -15,6 +15,7 @@ using client_policy::UnitState;
 
 namespace {
 constexpr Duration relay_renewal_retry = std::chrono::hours{1};
+constexpr Duration readings_interval = std::chrono::seconds{30};
 constexpr std::size_t outbox_max = 256;  // results without an answer: then no more is taken
 
 transport::Server server_of(const state::Identity& identity) {
@@ -129,12 +130,12 @@ void Membership::request_work(protocol::WorkRequest request, SteadyTime now) {
   }
   request.speeds = speeds_.unreported(speeds);
   request.contexts = contexts_.known();
+  if (request.readings) readings_at_ = now + readings_interval;
   session_.send(request);
 }
 
-void Membership::send_heartbeat(std::vector<protocol::UnitReport> reports, SteadyTime now) {
-  protocol::HeartbeatRequest request;
-  request.units = std::move(reports);
+void Membership::send_heartbeat(protocol::HeartbeatRequest request, SteadyTime now) {
+  if (request.readings) readings_at_ = now + readings_interval;
   if (auto saved = take_saved(); !saved.empty()) request.saved = std::move(saved);
   session_.send(request, now);
 }

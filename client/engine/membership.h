@@ -77,7 +77,9 @@ class Membership {
   [[nodiscard]] Exchange due(bool work_wanted, SteadyTime now, Alarm& alarm) const;
   // `request` says all but the commits and saved items that go along, and of speeds all but the link's.
   void request_work(protocol::WorkRequest request, SteadyTime now);
-  void send_heartbeat(std::vector<protocol::UnitReport> reports, SteadyTime now);
+  void send_heartbeat(protocol::HeartbeatRequest request, SteadyTime now);
+  // Is it time to report this computer's readings again?
+  [[nodiscard]] bool readings_due(SteadyTime now) const { return now >= readings_at_; }
   void send(Exchange other, SteadyTime now);
 
   void secure_units();  // all that was computed is durable after
@@ -155,6 +157,7 @@ class Membership {
   UnitPreparation preparation_;
   ServerSession session_;
   SpeedReporter speeds_;
+  SteadyTime readings_at_{};  // reported again from then on
   std::shared_ptr<const transport::LinkMeter> link_;
   std::shared_ptr<io::RefusedTlsKeys> refused_;
   std::shared_ptr<io::PinnedTlsKey> pinned_;

@@ -31,6 +31,9 @@ class OwnerWatch {
   // As seen last. In words:
   [[nodiscard]] const std::vector<std::string>& details() const { return seen_.details; }
   // Why nothing may be fetched or delivered; empty: it may.
+  // Of the hottest sensor that is believed; nothing: there is none.
+  [[nodiscard]] std::optional<double> celsius() const { return seen_.celsius; }
+  // Why nothing may be fetched or delivered; empty: it may.
   [[nodiscard]] const std::string& no_network() const { return seen_.no_network; }
   // "18:30": the time so long from now; empty without a monitor, and where a day of the week does not say it.
   [[nodiscard]] std::string time_in(Duration ahead) const;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,11 @@ namespace gleaner::host {
 
 using sandbox::DescriptorUse;
 using sandbox::DirectoryUsage;
+
+// Since the computer started, of all its processors together, in the system's ticks. 0 of 0: unknown.
+struct ProcessorTime {
+  std::int64_t busy = 0, all = 0;
+};
 
 class Machine {
  public:
@@ -34,6 +40,9 @@ class Machine {
   [[nodiscard]] virtual std::vector<std::string> platforms() const = 0;
   // Jobs that were runnable in the mean of the last minute, our own kernels included.
   [[nodiscard]] virtual double runnable_jobs() const = 0;
+  // Of the whole computer, all programs.
+  [[nodiscard]] virtual ProcessorTime processor_time() const { return {}; }
+  [[nodiscard]] virtual std::optional<double> memory_in_use() const { return std::nullopt; }  // part of it
   // What a kernel takes: the process that was started and all that descend from it.
   [[nodiscard]] virtual io::TreeUse use(int process) const = 0;
   // Walks the tree, 64 levels deep; stops counting at `files_max` entries: 10,000 take 15 ms of

@@ -5,13 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <fstream>
 #include <sstream>
 #include <utility>
 
 #include "client/platform/activity_monitor.h"
+#include "client/platform/proc_files.h"
 #include "shared/io/process_tree.h"
 
 namespace gleaner::platform {
@@ -31,24 +31,14 @@ std::optional<double> full_average(std::istream& pressure) {
   return std::nullopt;
 }
 
-// "MemAvailable:   12345 kB" (proc(5)).
 std::optional<Observation> observe_available(const io::Path& proc) {
-  std::ifstream file(proc / "meminfo");
-  double total = 0, available = -1;
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream words(line);
-    std::string name;
-    double kilobytes = 0;
-    if (!(words >> name >> kilobytes)) continue;
-    if (name == "MemTotal:") total = kilobytes;
-    if (name == "MemAvailable:") available = kilobytes;
-  }
-  if (total <= 0 || available < 0) return std::nullopt;
+  const std::optional<double> part = available_memory(proc);
+  if (!part) return std::nullopt;
   return Observation{Observation::Kind::available,
                      "memory",
                      Duration{0},
                      {},
-                     std::clamp(available / total, 0.0, 1.0),
+                     *part,
                      "this system does not tell what waits for it"};
 }
 
@@ -67,15 +57,11 @@ Duration own_use() {
 }
 
 std::optional<Observation> LoadMeter::observe(const io::Path& proc, Duration own) {
-  std::ifstream file(proc / "stat");
-  std::string word;
-  std::array<std::int64_t, 8> ticks{};  // user nice system idle iowait irq softirq steal
-  if (!(file >> word) || word != "cpu") return std::nullopt;
-  for (std::int64_t& tick : ticks)
-    if (!(file >> tick)) return std::nullopt;
+  const std::optional<ProcessorTicks> ticks = processor_ticks(proc);
+  if (!ticks) return std::nullopt;
   Ticks now;
-  now.others = ticks[0] + ticks[2] + ticks[5] + ticks[6];
-  for (const std::int64_t tick : ticks) now.all += tick;
+  now.others = ticks->busy() - ticks->nice;
+  now.all = ticks->all();
   now.own = own;
   const std::optional<Ticks> before = std::exchange(before_, now);
   if (!before || now.all <= before->all || now.others < before->others) return std::nullopt;

@@ -13,6 +13,7 @@
 
 #include "client/platform/group_limits.h"
 #include "client/platform/machine_facts.h"
+#include "client/platform/proc_files.h"
 #include "shared/crypto/keys.h"
 
 namespace gleaner::platform {
@@ -72,6 +73,17 @@ class LinuxMachine final : public host::Machine {
     std::istringstream line(first_line(roots_.proc / "loadavg"));
     double load = 0;
     return line >> load ? load : 0;
+  }
+
+  host::ProcessorTime processor_time() const override {
+    const auto ticks = processor_ticks(roots_.proc);
+    return ticks ? host::ProcessorTime{ticks->busy(), ticks->all()} : host::ProcessorTime{};
+  }
+
+  std::optional<double> memory_in_use() const override {
+    const auto available = available_memory(roots_.proc);
+    if (!available) return std::nullopt;
+    return 1 - *available;
   }
 
   io::TreeUse use(int process) const override { return io::ProcessTree(roots_.proc).use(process); }

@@ -237,6 +237,7 @@ Heat::Verdict OwnerPolicy::judge_heat(const OwnerView& view, double degrees, Own
     if (one.kind == Kind::temperature) readings.push_back({one.source, one.value});
   Heat::Verdict heat = heat_.judge(readings, degrees, view.now);
   for (const std::string& one : heat.set_aside) verdict.details.push_back(one);
+  if (heat.hottest) verdict.celsius = heat.hottest->degrees;
   if (!heat.hottest)
     verdict.details.emplace_back(
         "temperature: this computer shows none, so heat neither throttles nor pauses");

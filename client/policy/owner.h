@@ -107,6 +107,7 @@ struct OwnerView {
 struct OwnerVerdict {
   std::vector<Signal> signals;       // what stands against it, or throttles it
   std::vector<std::string> details;  // every observation in words, for `gleaner why`
+  std::optional<double> celsius;     // of the hottest sensor that is believed
   std::optional<Duration> recheck;   // when time alone may change it
   std::string no_network;            // why nothing may be fetched or delivered; empty: it may
   bool before_sleep = false;         // what is in hand is to be made safe

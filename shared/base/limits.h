@@ -120,7 +120,8 @@ inline constexpr int revocation_reason_length_max = 200;  // a full list fits a 
 inline constexpr int applications_permitted_max = 64;     // that an owner lists by name
 inline constexpr int platforms_max = 16;                  // that one host can execute, or one application has
 inline constexpr int cores_max = 1 << 16;
-inline constexpr double watts_max = 1000;  // of a core
+inline constexpr double celsius_min = -30, celsius_max = 125;  // that a processor can have
+inline constexpr double watts_max = 1000;                      // of a core
 inline constexpr std::int64_t memory_bytes_max = std::int64_t{1} << 50;
 // Requests of hosts that the server works on at a time; more are told to come again. Some thousand are done
 // in a second, so that a stranger is never behind more than a tenth of a second's work, and nobody behind a

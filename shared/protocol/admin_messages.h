@@ -275,6 +275,7 @@ struct HostInfo {
   std::optional<HostId> relay = {};
   std::optional<ItemBytes> item = {};
   std::optional<double> cores_lent = {};
+  std::optional<Readings> readings = {};
 };
 
 // A unit that a host has or had, of any problem: GET /v1/admin/hosts/ID/units, the newest first.

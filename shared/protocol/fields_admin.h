@@ -282,6 +282,7 @@ void visit(Archive& archive, Of<Archive, HostInfo>& message) {
   archive("item", message.item, Plain{}, "of a relay, as it reported last");
   archive("cores_lent", message.cores_lent, Number{},
           "whole cores that its owner lends now: two cores at 20 % are 0.4; absent: not reported yet");
+  archive("readings", message.readings, Plain{}, "as it reported last; absent: not since the server started");
 }
 
 template <>

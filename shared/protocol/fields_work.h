@@ -162,12 +162,26 @@ void visit(Archive& archive, Of<Archive, Instance>& message) {
 }
 
 template <>
+inline constexpr const char* title<Readings> = "readings";
+template <>
+inline constexpr const char* about<Readings> =
+    "of the whole computer, kernels and other programs together; absent ones are unknown";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, Readings>& message) {
+  archive("cpu", message.cpu, Number{0, 1}, "part of its processor time in use since the readings before");
+  archive("memory", message.memory, Number{0, 1}, "part of its memory in use");
+  archive("celsius", message.celsius, Number{limits::celsius_min, limits::celsius_max},
+          "of the hottest sensor that the client believes");
+}
+
+template <>
 inline constexpr const char* title<HeartbeatRequest> = "heartbeat";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, HeartbeatRequest>& message) {
   archive("units", message.units, List{limits::units_per_host_max});
   archive("saved", message.saved, List{limits::saved_per_heartbeat_max});
   archive("instance", message.instance);
+  archive("readings", message.readings, Plain{}, "absent: as before");
 }
 
 template <>
@@ -291,6 +305,7 @@ void visit(Archive& archive, Of<Archive, WorkRequest>& message) {
           "not name");
   archive("instance", message.instance);
   archive("cpu_share", message.cpu_share, Number{0, 1}, "of each core that the owner lends; absent: all");
+  archive("readings", message.readings, Plain{}, "absent: as before");
 }
 
 template <>

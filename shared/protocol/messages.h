@@ -343,10 +343,19 @@ enum class InstanceOrder : int {
 };
 [[nodiscard]] const char* name_of(InstanceOrder order);
 
+// Of a computer as a whole, the project's kernels and all other programs together. A reading that it does not
+// have is absent.
+struct Readings {
+  std::optional<double> cpu = {};
+  std::optional<double> memory = {};
+  std::optional<double> celsius = {};
+};
+
 struct HeartbeatRequest {
   std::vector<UnitReport> units;
   std::optional<std::vector<SavedItem>> saved;
   std::optional<Instance> instance = {};
+  std::optional<Readings> readings = {};
 };
 
 enum class UnitAction : int {
@@ -432,6 +441,7 @@ struct WorkRequest {
   std::optional<std::string> trouble = {};
   std::optional<Instance> instance = {};
   std::optional<double> cpu_share = {};
+  std::optional<Readings> readings = {};
 };
 
 // How far a problem's present stage is, with what all computers gave: for people to look at.

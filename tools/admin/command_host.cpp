@@ -86,6 +86,15 @@ std::string link_text(const protocol::HostSpeeds& speeds) {
          byte_speed_text(speeds.upload_bytes_per_second, " up");
 }
 
+// "37 % CPU, 62 % memory, 58 °C"; empty: not reported.
+std::string readings_text(const protocol::Readings& readings) {
+  std::vector<std::string> words;
+  if (readings.cpu) words.push_back(percent_text(*readings.cpu, 1) + " CPU");
+  if (readings.memory) words.push_back(percent_text(*readings.memory, 1) + " memory");
+  if (readings.celsius) words.push_back(std::to_string(std::lround(*readings.celsius)) + " °C");
+  return joined(words);
+}
+
 // Hosts under relays behind these; how many there are only where there are relays.
 Table host_table(const std::vector<protocol::HostInfo>& hosts, Timestamp now) {
   std::vector<TreeMember> members;
@@ -181,6 +190,7 @@ std::string host_text(const protocol::HostInfo& host, const RelayWords& relay, T
        {"platform", host.platform},
        {"cores", cores_text(host)},
        {"memory", bytes_text(host.memory_bytes)},
+       {"in use", readings_text(host.readings.value_or(protocol::Readings{}))},
        {"client", host.client_version},
        {"speed of a core", speed_text(host.mflops, " Mflop/s")},
        {"all cores", speed_text(speeds.all_cores_mflops, " Mflop/s")},

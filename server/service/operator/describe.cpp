@@ -239,6 +239,7 @@ protocol::HostInfo describe(const Model& model, const Host& host, Timestamp now)
   if (row.relay != HostId{}) info.relay = row.relay;
   info.item = host.item;
   if (host.cores_offered > 0) info.cores_lent = host.lent_cores();
+  info.readings = host.readings;
   for (const auto& [id, application] : model.applications) {
     const double right = model.project->reputation().reliability(row.id, id, now);
     if (info.trust < 0 || right < info.trust) info.trust = right;

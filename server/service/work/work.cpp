@@ -81,6 +81,7 @@ Status decide_work(Transaction& tx, HostId id, const protocol::WorkRequest& requ
   }
   host.cores_offered = request.cores;
   host.cpu_share = request.cpu_share.value_or(1);
+  if (request.readings) host.readings = request.readings;
   if (request.relay && request.relay->item) host.item = request.relay->item;
   WorkOutcome outcome;
   TRY(tx.model.origin->take_results(tx, id, commits, outcome));
@@ -119,6 +120,7 @@ Status take_heartbeat(Transaction& tx, HostId id, protocol::HeartbeatRequest req
     return {};
   }
   TRY(touch_host(tx, found->second));
+  if (request.readings) found->second.readings = request.readings;
   protocol::HeartbeatReply reply;
   const policy::Heard heard = hear_instance(tx, found->second, request.instance);
   reply.instance = order_of(heard);

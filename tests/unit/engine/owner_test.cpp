@@ -49,6 +49,36 @@ TEST_CASE("Who comes is served first: the kernel stands still within the same ti
   REQUIRE(desk.world.run_until([&] { return desk.world.has_all({0, 300}); }));
 }
 
+TEST_CASE("The project learns of this computer's processor, memory and temperature, now and then") {
+  Desk desk;
+  desk.world.server.queue_unit({0, 3000});
+  desk.activity.seen.push_back({Kind::temperature, "coretemp", 0s, {}, 58});
+  desk.start(when_idle());
+  const auto reported = [&]() -> std::optional<protocol::Readings> {
+    for (const auto& request : desk.world.server.work)
+      if (request.readings) return request.readings;
+    return std::nullopt;
+  };
+  REQUIRE(desk.world.run_until([&] { return reported().has_value(); }));
+  CHECK(!reported()->cpu);  // there was nothing to compare with
+  CHECK(reported()->memory == 0.5);
+  CHECK(reported()->celsius == 58);
+
+  desk.world.machine.time = {30, 200};
+  const auto again = [&] {
+    for (const auto& beat : desk.world.server.heartbeats)
+      if (beat.readings && beat.readings->cpu == 0.3) return true;
+    for (const auto& request : desk.world.server.work)
+      if (request.readings && request.readings->cpu == 0.3) return true;
+    return false;
+  };
+  REQUIRE(desk.world.run_until(again, 1s));
+  std::size_t told = 0;
+  for (const auto& beat : desk.world.server.heartbeats) told += beat.readings ? 1 : 0;
+  for (const auto& request : desk.world.server.work) told += request.readings ? 1 : 0;
+  CHECK(told == 2);  // not with every request
+}
+
 TEST_CASE("A level holds the cores that are too many within the same tick, and gives them back") {
   Desk desk(3);
   for (std::int64_t begin = 0; begin < 900; begin += 300) desk.world.server.queue_unit({begin, begin + 300});

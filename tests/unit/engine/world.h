@@ -112,6 +112,8 @@ class FixedMachine final : public host::Machine {
   }
   std::vector<std::string> platforms() const override { return {"x86_64-linux"}; }
   double runnable_jobs() const override { return 0; }
+  host::ProcessorTime processor_time() const override { return time; }
+  std::optional<double> memory_in_use() const override { return 0.5; }
   io::TreeUse use(int) const override { return {tasks, tasks, memory, asleep}; }
   host::DirectoryUsage usage(const io::Path&, std::int64_t) const override { return slot_usage; }
   host::DescriptorUse descriptors(int, const io::Path&) const override { return held; }
@@ -119,6 +121,7 @@ class FixedMachine final : public host::Machine {
   void lower_thread_priority() const override {}
   std::string machine_id = "one";
   std::int64_t kills = 0;
+  host::ProcessorTime time{0, 100};
   bool asleep = false;
   int tasks = 1;
   std::int64_t memory = 0;

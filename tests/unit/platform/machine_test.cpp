@@ -57,6 +57,21 @@ TEST_CASE("The load is read, and its absence is no load") {
   CHECK(roots.machine()->runnable_jobs() == 0);
 }
 
+TEST_CASE(
+    "Processor time and memory in use are of the whole computer; a file that says neither is told apart") {
+  Roots roots;
+  CHECK(roots.machine()->processor_time().all == 0);
+  CHECK(!roots.machine()->memory_in_use());
+  roots.put("proc/stat", "cpu  10 20 5 50 7 1 2 5 0 0\ncpu0 10 20 5 50 7 1 2 5 0 0\n");
+  roots.put("proc/meminfo", "MemTotal: 1000 kB\nMemFree: 100 kB\nMemAvailable: 250 kB\n");
+  const host::ProcessorTime time = roots.machine()->processor_time();
+  CHECK(time.busy == 38);
+  CHECK(time.all == 100);
+  CHECK(roots.machine()->memory_in_use() == Approx(0.75));
+  roots.put("proc/stat", "cpu  10 20\n");
+  CHECK(roots.machine()->processor_time().all == 0);
+}
+
 TEST_CASE("A process sleeps only if all its threads do; its name may contain anything") {
   const Roots roots;
   roots.put("proc/42/stat", "42 (evil) R (name) S 1 42 42 0\n");

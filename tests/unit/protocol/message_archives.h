@@ -7,8 +7,10 @@
 #include <boost/pfr.hpp>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "shared/base/random.h"
@@ -23,22 +25,21 @@
 namespace gleaner::protocol::codec {
 
 // tests/lint/check_messages.py finds what is forgotten here.
-using AllMessages =
-    std::tuple<SignedStatement, KeyCertificate, RevokedKey, RevokedTlsKey, RevokedArchive, MinimumVersion,
-               RevocationList, ProjectDocument, ApplicationStatement, Input, BegunItem, GrantContext, Grant,
-               Acknowledgement, Benchmark, HostSpeeds, RelayRequest, EnrolRequest, EnrolReply, GivenUnit,
-               CommitRequest, UnitReport, SavedItem, Instance, HeartbeatRequest, UnitOrder, HeartbeatReply,
-               Proposal, SlotRequest, WorkRequest, ProblemProgress, WorkReply, FailureReport, BlobAddress,
-               PartAddress, PutAddresses, PutRequest, UploadState, ProblemDocument, ParameterInfo, InputInfo,
-               ApplicationInfo, AddApplication, AddProblem, ProblemEstimate, ResultFile, Preview, HostShare,
-               SetAside, FailingHost, ErrorGroup, ProblemInfo, HostInfo, HoldHost, TagHost, UnitInfo,
-               CodeInfo, AddCode, MadeCode, WithdrawCode, RevokeHost, ServerStatus, ChangeStrategy,
-               ChangeApplication, StrategyInfo, DecisionInfo, TokenInfo, AddToken, MadeToken, WithdrawToken,
-               Ban, AddBan, RemoveBan, Act, ChainPlace, RefusalCount, AuditPage, ConsoleLink, OpenSession,
-               SessionInfo, OverviewSample, DayInfo, ProblemSample, LiveView, ItemMap, HostPage, SettingInfo,
-               RelayCertificate, Enrolment, EnrolmentNonce, RelayHostReply, RelayHostLeft, AddRelay,
-               RelayQuota, RelayInfo, RelayStatus, RelayGrant, LeaseChain, Delivery, HeldResult,
-               RelayProgress, StageNews, ItemBytes, MeasuredHost, RelayOffer, StageDescription, Failure>;
+using AllMessages = std::tuple<
+    SignedStatement, KeyCertificate, RevokedKey, RevokedTlsKey, RevokedArchive, MinimumVersion,
+    RevocationList, ProjectDocument, ApplicationStatement, Input, BegunItem, GrantContext, Grant,
+    Acknowledgement, Benchmark, HostSpeeds, RelayRequest, EnrolRequest, EnrolReply, GivenUnit, CommitRequest,
+    UnitReport, SavedItem, Instance, Readings, HeartbeatRequest, UnitOrder, HeartbeatReply, Proposal,
+    SlotRequest, WorkRequest, ProblemProgress, WorkReply, FailureReport, BlobAddress, PartAddress,
+    PutAddresses, PutRequest, UploadState, ProblemDocument, ParameterInfo, InputInfo, ApplicationInfo,
+    AddApplication, AddProblem, ProblemEstimate, ResultFile, Preview, HostShare, SetAside, FailingHost,
+    ErrorGroup, ProblemInfo, HostInfo, HoldHost, TagHost, UnitInfo, CodeInfo, AddCode, MadeCode, WithdrawCode,
+    RevokeHost, ServerStatus, ChangeStrategy, ChangeApplication, StrategyInfo, DecisionInfo, TokenInfo,
+    AddToken, MadeToken, WithdrawToken, Ban, AddBan, RemoveBan, Act, ChainPlace, RefusalCount, AuditPage,
+    ConsoleLink, OpenSession, SessionInfo, OverviewSample, DayInfo, ProblemSample, LiveView, ItemMap,
+    HostPage, SettingInfo, RelayCertificate, Enrolment, EnrolmentNonce, RelayHostReply, RelayHostLeft,
+    AddRelay, RelayQuota, RelayInfo, RelayStatus, RelayGrant, LeaseChain, Delivery, HeldResult, RelayProgress,
+    StageNews, ItemBytes, MeasuredHost, RelayOffer, StageDescription, Failure>;
 
 template <typename T>
 inline constexpr bool is_message =
@@ -275,6 +276,44 @@ class Spoiler {
   int next_ = 0;
   std::string field_;
   std::optional<double> bad_number_;
+};
+
+// ---- Members that may be absent ---------------------------------------------------------------------------
+
+// JSON pointers to the members of a message that its field lists let be absent.
+class AbsenceFinder {
+ public:
+  static constexpr bool writes = true;
+  template <typename T, typename Kind = Plain>
+  void operator()(const char* name, const T& value, const Kind& = {}, const char* /*meaning*/ = nullptr) {
+    const std::string here = at_ + "/" + name;
+    if constexpr (is_optional<T>) found_.insert(here);
+    descend(here, value);
+  }
+  template <typename T, typename Kind = Plain>
+  void defaulted(const char* name, const T& value, const Kind& = {}, const char* /*meaning*/ = nullptr) {
+    found_.insert(at_ + "/" + name);
+    descend(at_ + "/" + name, value);
+  }
+  void require(bool, const char*) {}
+  [[nodiscard]] const std::set<std::string>& found() const { return found_; }
+
+ private:
+  template <typename T>
+  void descend(const std::string& here, const T& value) {
+    if constexpr (is_optional<T>) {
+      if (value) descend(here, *value);
+    } else if constexpr (is_list<T>) {
+      for (std::size_t i = 0; i < value.size(); ++i) descend(here + "/" + std::to_string(i), value[i]);
+    } else if constexpr (is_message<T>) {
+      const std::string outside = std::exchange(at_, here);
+      visit(*this, value);
+      at_ = outside;
+    }
+  }
+
+  std::string at_;
+  std::set<std::string> found_;
 };
 
 // ---- Counting ---------------------------------------------------------------------------------------------

@@ -214,6 +214,27 @@ TEST_CASE("heartbeats: go on, pause with the problem, cancel what is over") {
   CHECK(beat(world, HostId{99}, request).error().kind == ErrorKind::unauthorized);
 }
 
+TEST_CASE("a host's readings are shown as it reported them last") {
+  World world;
+  const TestHost host = world.add_host();
+  const auto shown = [&] {
+    return world.look<std::optional<protocol::Readings>>(
+        [id = host.id](service::Transaction& tx) { return tx.model.hosts.at(id).readings; });
+  };
+  CHECK(!shown());
+  REQUIRE(beat(world, host.id, {{}, {}, {}, protocol::Readings{0.25, 0.5, 61}}).ok());
+  REQUIRE(shown());
+  CHECK(shown()->cpu == 0.25);
+  CHECK(shown()->celsius == 61);
+  protocol::WorkRequest request = world.work_request();
+  request.readings = protocol::Readings{0.75, 0.5, {}};
+  REQUIRE(world.work(host.id, request).ok());
+  CHECK(shown()->cpu == 0.75);
+  CHECK(!shown()->celsius);
+  REQUIRE(beat(world, host.id, {}).ok());
+  CHECK(shown()->cpu == 0.75);  // a heartbeat without readings changes none
+}
+
 TEST_CASE("what a host saves of an item goes to whoever goes on with it") {
   World world;
   world.add_application({"1.0.0", "exact", true});

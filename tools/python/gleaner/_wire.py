@@ -446,6 +446,7 @@ class HostInfo(HostInfoAlways, total=False):
     relay: int
     item: ItemBytes
     cores_lent: float
+    readings: Readings
 
 
 class HostSpeeds(TypedDict):
@@ -460,6 +461,13 @@ class ItemBytes(TypedDict):
     """bytes of an item, averaged over the latest that passed a relay"""
     down: float
     up: float
+
+
+class Readings(TypedDict, total=False):
+    """of the whole computer, kernels and other programs together; absent ones are unknown"""
+    cpu: float
+    memory: float
+    celsius: float
 
 
 class RevokeHost(TypedDict):

@@ -7,7 +7,7 @@ import { relayOf, useRelays } from "./relays";
 import { shared, t } from "./strings";
 import { t as l } from "./strings/later";
 import { Timeline } from "./timeline";
-import { bytes, count, figure, time } from "./words";
+import { bytes, count, figure, percent, time } from "./words";
 
 export function HostPage({ id }: { id: number }) {
   const path = `/v1/admin/hosts/${id}`;
@@ -29,6 +29,9 @@ export function HostPage({ id }: { id: number }) {
         <Figure name={l.failures} value={count(host.failures)} />
         <Figure name={l.disagreements} value={count(host.disagreements)} />
         <Figure name={l.trustName} value={trust(host)} />
+        {host.readings?.cpu !== undefined && <Figure name={l.cpuInUse} value={percent(host.readings.cpu)} />}
+        {host.readings?.memory !== undefined && <Figure name={l.memoryInUse} value={percent(host.readings.memory)} />}
+        {host.readings?.celsius !== undefined && <Figure name={l.temperature} value={`${count(host.readings.celsius)} °C`} />}
       </Strip>
       <div class="cards">
         <Card title={t.units} wide>{!units ? <Missing wrong={noUnits} /> : units.length > 0 ? <Timeline units={units} /> : <p class="calm">{l.noUnits}</p>}</Card>

@@ -12,6 +12,9 @@ export interface HostSpeeds {
 export interface ItemBytes {
   down: number; up: number;
 }
+export interface Readings {
+  cpu?: number; memory?: number; celsius?: number;
+}
 export interface ServerStatus {
   project: string; name: string; server_version: string; join_code: string; started_at: number; now: number; hosts: number;
   hosts_active: number; problems_open: number; open_units: number; work_certificate_expires: number; warnings: string[];
@@ -118,7 +121,7 @@ export interface HostInfo {
   id: number; name: string; state: HostState; platform: string; cores: number; memory_bytes: number; client_version: string;
   mflops: number; speeds?: HostSpeeds; items_accepted: number; cost_accepted: number; failures: number; disagreements: number;
   enrolled_at: number; last_contact: number; open_units: number; state_reason: string; code: string; tags: string[];
-  on_hold: string; trust: number; relay?: number; item?: ItemBytes; cores_lent?: number;
+  on_hold: string; trust: number; relay?: number; item?: ItemBytes; cores_lent?: number; readings?: Readings;
 }
 export type HostState = "active" | "revoked" | "left";
 export interface RevokeHost {

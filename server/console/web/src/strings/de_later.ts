@@ -172,6 +172,8 @@ export const texts: LaterStrings = {
   hostFacts: {
     cores: "Kerne, Speicher", speed: "Geschwindigkeit eines Kerns", platform: "Plattform", client: "Client", joined: "beigetreten", relay: "unter dem Relay", under: "Rechner darunter", contact: "letzter Kontakt", tags: "Schlagwörter",
   },
+  joinCodeQr: "Beitrittscode als QR-Code",
+  cpuInUse: "CPU belegt", memoryInUse: "Speicher belegt", temperature: "Temperatur",
   notMeasured: "nicht gemessen",
   joinedWith: (time, code) => `${time} mit Beitrittscode ${code}`,
   tags: "Schlagwörter",

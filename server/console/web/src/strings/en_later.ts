@@ -176,6 +176,8 @@ export const en = {
   hostFacts: {
     cores: "cores, memory", speed: "speed of a core", platform: "platform", client: "client", joined: "joined", relay: "under the relay", under: "hosts under it", contact: "last contact", tags: "tags",
   },
+  joinCodeQr: "join code as a QR code",
+  cpuInUse: "CPU in use", memoryInUse: "memory in use", temperature: "temperature",
   notMeasured: "not measured",
   joinedWith: (time: string, code: string) => `${time} with join code ${code}`,
   tags: "Tags",
