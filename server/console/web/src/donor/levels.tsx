@@ -58,9 +58,9 @@ export function Levels({ texts, usual, cores, locked, set }: Props) {
                 <input id={`${id}-share`} type="range" min={5} max={100} step={5} value={share} disabled={off} aria-label={`${titles[one]}: share of each core`} aria-valuetext={`${share} %`}
                   onInput={e => setLevels(changed(one, { share: Number(e.currentTarget.value) }))} onChange={e => save(one, { share: Number(e.currentTarget.value) })} />
                 <output for={`${id}-share`}>{share} %</output></span></td>
-              <td><input id={`${id}-degrees`} type="number" min={30} max={110} value={degrees} disabled={off} placeholder="as below" aria-label={`${titles[one]}: highest temperature`}
+              <td><input id={`${id}-degrees`} type="number" min={30} max={110} value={degrees} disabled={off} placeholder="°C as below" aria-label={`${titles[one]}: highest temperature`}
                 onChange={e => save(one, { degrees: e.currentTarget.value })} /></td>
-              <td><input id={`${id}-rpm`} type="number" min={100} max={40000} value={rpm} disabled={off} placeholder="as below" aria-label={`${titles[one]}: highest fan speed`}
+              <td><input id={`${id}-rpm`} type="number" min={100} max={40000} value={rpm} disabled={off} placeholder="rpm as below" aria-label={`${titles[one]}: highest fan speed`}
                 onChange={e => save(one, { rpm: e.currentTarget.value })} /></td>
             </tr>
           );
