@@ -76,13 +76,13 @@ class BusSource final : public Source {
     for (std::size_t i = of_savers; i < partners_.size(); ++i)
       listening = listening && listen(partners_[i], "ActiveChanged", on_saver_changed);
     if (!listening) return Error{ErrorKind::not_found, "the session's D-Bus takes no listeners"};
-    return serve(now);
+    return serve(now, Probe::yes);
   }
 
   int descriptor() const override { return sd_bus_get_fd(bus_); }
 
   SteadyTime wait_until() const override {
-    SteadyTime until = ask_at_;
+    SteadyTime until = SteadyTime::max();
     for (const Partner& partner : partners_)
       if (partner.asked && !partner.silent(now_)) until = std::min(until, *partner.asked + answer_patience);
     std::uint64_t at = 0;
@@ -92,9 +92,9 @@ class BusSource final : public Source {
     return until;
   }
 
-  Status serve(SteadyTime now) override {
+  Status serve(SteadyTime now, Probe probe) override {
     now_ = now;
-    if (now >= ask_at_) ask_all();
+    if (probe == Probe::yes) ask_all();
     int more = 0;
     while ((more = sd_bus_process(bus_, nullptr)) > 0) {
     }
@@ -165,7 +165,6 @@ class BusSource final : public Source {
 
   // Are all still there? What was told unasked may have been lost, too.
   void ask_all() {
-    ask_at_ = now_ + probe_interval;
     const bool silent = partners_[of_daemon].silent(now_);
     ask(partners_[of_daemon], "GetId", on_sign_of_life, "");
     if (silent) return;
@@ -289,7 +288,6 @@ class BusSource final : public Source {
   sd_bus* bus_;
   Duration granularity_;
   SteadyTime now_{};
-  SteadyTime ask_at_{};
   std::array<Partner, of_savers + savers.size()> partners_;
   Presence presence_;
   bool watching_ = false;

@@ -14,9 +14,10 @@ namespace gleaner::agent {
 
 // No input for so long is told as "idle since".
 inline constexpr Duration default_granularity = std::chrono::seconds{5};
-// Each source asks its other side this often whether it is there, which has so long to answer.
-inline constexpr Duration probe_interval = std::chrono::seconds{10};
+// How long the other side of a source has to answer.
 inline constexpr Duration answer_patience = std::chrono::seconds{5};
+// Does a source ask its other side whether it is there? When is watched_source.h's to say.
+enum class Probe { no, yes };
 
 struct SourceSettings {
   std::string x_display;        // ":0"; empty: there is no X server to ask
@@ -29,9 +30,9 @@ class Source {
  public:
   virtual ~Source() = default;
   [[nodiscard]] virtual int descriptor() const = 0;
-  // Takes in what has come, and asks when it is time. Call when the descriptor is readable, and when
-  // wait_until() has come. unavailable: the other side is gone, and so is this source.
-  [[nodiscard]] virtual Status serve(SteadyTime now) = 0;
+  // Takes in what has come. Call when the descriptor is readable, when wait_until() has come, and to probe.
+  // unavailable: the other side is gone, and so is this source.
+  [[nodiscard]] virtual Status serve(SteadyTime now, Probe probe) = 0;
   [[nodiscard]] virtual SteadyTime wait_until() const = 0;
   // Adds what it knows.
   virtual void say(SessionReport& report, SteadyTime now) const = 0;

@@ -35,36 +35,52 @@ struct WatchedSource::Shared {
   io::Descriptor news{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   io::Descriptor stop{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   std::mutex mutex;
-  std::condition_variable changed;
+  std::condition_variable told;
   // The rest under the mutex.
   SessionReport said;
   SteadyTime said_at{};  // and therefore there
+  SteadyTime due{};      // the next word, at the latest
   bool opened = false;
   std::optional<Error> over;
   bool ended = false;  // the thread
 
+  // Of the thread alone: when the word last changed, and when to probe.
+  SteadyTime changed_at{}, probe_at = SteadyTime::max();
+
+  explicit Shared(SteadyTime now) : said_at(now) { changed(now); }
+  void changed(SteadyTime now) {
+    changed_at = now;
+    probe_at = std::min(probe_at, now + probe_interval_min);
+    due = probe_at + answer_patience;
+  }
+  void probed(SteadyTime now) {
+    const auto held = std::chrono::duration_cast<Duration>(now - changed_at);
+    const bool waits = !said.missing.empty();
+    probe_at = now + (waits ? probe_interval_min : std::clamp(held, probe_interval_min, probe_interval_max));
+  }
   void publish(SessionReport report, SteadyTime now) {
     const std::lock_guard lock(mutex);
-    const bool is_news = !opened || now - said_at > silence_max || differ(said, report);
+    const bool is_news = !opened || now > due || differ(said, report);
     said = std::move(report);
     said_at = now;
     opened = true;
-    changed.notify_all();
+    due = probe_at + answer_patience;
+    if (is_news) changed(now);
+    told.notify_all();
     if (is_news) ring(news);
   }
   void end(std::optional<Error> why) {
     const std::lock_guard lock(mutex);
     over = std::move(why);
     ended = true;
-    changed.notify_all();
+    told.notify_all();
     ring(news);
   }
 };
 
 WatchedSource::WatchedSource(std::string what, Make make, Clock& clock)
-    : what_(std::move(what)), shared_(std::make_shared<Shared>()) {
+    : what_(std::move(what)), shared_(std::make_shared<Shared>(clock.steady())) {
   CHECK_TRUE(shared_->news.valid() && shared_->stop.valid());
-  shared_->said_at = clock.steady();
   thread_ = std::thread(
       [shared = shared_, what = what_, make = std::move(make), &clock] { watch(shared, what, make, clock); });
 }
@@ -72,7 +88,7 @@ WatchedSource::WatchedSource(std::string what, Make make, Clock& clock)
 WatchedSource::~WatchedSource() {
   ring(shared_->stop);
   std::unique_lock lock(shared_->mutex);
-  const bool ended = shared_->changed.wait_for(lock, end_patience, [this] { return shared_->ended; });
+  const bool ended = shared_->told.wait_for(lock, end_patience, [this] { return shared_->ended; });
   lock.unlock();
   if (ended)
     thread_.join();
@@ -92,11 +108,14 @@ void WatchedSource::watch(const std::shared_ptr<Shared>& shared, const std::stri
       SessionReport report;
       (*source)->say(report, now);
       shared->publish(std::move(report), now);
-      const SteadyTime until = std::min((*source)->wait_until(), now + probe_interval);
+      const SteadyTime until = std::min((*source)->wait_until(), shared->probe_at);
       if (rings(shared->stop, (*source)->descriptor(),
                 std::chrono::duration_cast<Duration>(until - clock.steady())))
         return shared->end({});
-      served = (*source)->serve(clock.steady());
+      const SteadyTime then = clock.steady();
+      const Probe probe = then >= shared->probe_at ? Probe::yes : Probe::no;
+      served = (*source)->serve(then, probe);
+      if (probe == Probe::yes) shared->probed(then);
     }
     SessionReport none;
     none.missing.push_back(what + " is gone");
@@ -116,13 +135,13 @@ void WatchedSource::heard() {
 
 SteadyTime WatchedSource::wait_until(SteadyTime now) const {
   const std::lock_guard lock(shared_->mutex);
-  const SteadyTime at = shared_->said_at + silence_max + std::chrono::milliseconds{1};
+  const SteadyTime at = shared_->due + std::chrono::milliseconds{1};
   return at > now ? at : SteadyTime::max();
 }
 
 void WatchedSource::await(Duration patience) {
   std::unique_lock lock(shared_->mutex);
-  shared_->changed.wait_for(lock, patience, [this] { return shared_->opened || shared_->over; });
+  shared_->told.wait_for(lock, patience, [this] { return shared_->opened || shared_->over; });
 }
 
 std::optional<Error> WatchedSource::over() const {
@@ -134,7 +153,7 @@ void WatchedSource::say(SessionReport& report, SteadyTime now) const {
   const std::lock_guard lock(shared_->mutex);
   const SessionReport& said = shared_->said;
   const auto age = std::chrono::duration_cast<Duration>(now - shared_->said_at);
-  const bool silent = age > silence_max;
+  const bool silent = now > shared_->due;
   if (silent) report.missing.push_back(what_ + " does not answer");
   for (SessionReport::Input input : said.inputs) {
     if (silent) break;

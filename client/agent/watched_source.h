@@ -1,6 +1,10 @@
 // One source in a thread of its own. The thread may block on an X server, compositor or bus that has stopped;
-// the caller never blocks. A source that has been silent for `silence_max` is missing until its thread
-// reports again. All calls from one thread.
+// the caller never blocks. The thread asks the other side whether it is there 10 seconds after its word has
+// changed, and then after as long again as the word has held, at most a minute: so what was said of calm is
+// checked soon after somebody begins to rely on it, and a computer at rest is seldom woken. It asks every 10
+// seconds while something is missing. The system itself says that the other side is gone, at once. A source
+// that has not answered 5 seconds after that is missing until its thread reports again. All calls from one
+// thread.
 #pragma once
 
 #include <functional>
@@ -34,7 +38,8 @@ class WatchedSource {
   [[nodiscard]] std::optional<Error> over() const;
   void say(SessionReport& report, SteadyTime now) const;
 
-  static constexpr Duration silence_max = probe_interval + answer_patience;
+  static constexpr Duration probe_interval_min = std::chrono::seconds{10};
+  static constexpr Duration probe_interval_max = std::chrono::minutes{1};
 
  private:
   struct Shared;

@@ -1,5 +1,6 @@
 // A Wayland compositor's word: ext-idle-notify-v1 (wayland-protocols, staging), or KDE's older
 // org_kde_kwin_idle, which sway 1.7 and others speak. Both tell of the two changes, one notification a seat.
+// Where the compositor tells of its windows, also: does the active one fill the screen?
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -9,6 +10,7 @@
 #include "client/agent/protocols/ext-idle-notify-v1-client-protocol.h"
 #include "client/agent/protocols/kde-idle-client-protocol.h"
 #include "client/agent/source.h"
+#include "client/agent/wayland_windows.h"
 
 namespace gleaner::agent {
 namespace {
@@ -30,6 +32,7 @@ class WaylandSource final : public Source {
   WaylandSource(wl_display* display, const SourceSettings& settings)
       : display_(display), granularity_(settings.granularity) {}
   ~WaylandSource() override {
+    windows_.reset();
     for (const auto& seat : seats_) forget(*seat);
     if (notifier_ != nullptr) ext_idle_notifier_v1_destroy(notifier_);
     if (kde_ != nullptr) org_kde_kwin_idle_destroy(kde_);
@@ -46,19 +49,17 @@ class WaylandSource final : public Source {
     if (wl_display_roundtrip(display_) < 0 || (notifier_ == nullptr && kde_ == nullptr))
       return Error{ErrorKind::not_found, "the Wayland compositor does not tell idle times"};
     listen();
-    return serve(now);
+    return serve(now, Probe::yes);
   }
 
   int descriptor() const override { return wl_display_get_fd(display_); }
 
-  SteadyTime wait_until() const override { return ask_at_; }
+  SteadyTime wait_until() const override { return SteadyTime::max(); }
 
-  Status serve(SteadyTime now) override {
+  Status serve(SteadyTime now, Probe probe) override {
     now_ = now;
-    if (now >= ask_at_) {  // a compositor that stands still does not answer
-      if (wl_display_roundtrip(display_) < 0) return gone();
-      ask_at_ = now + probe_interval;
-    }
+    // A compositor that stands still does not answer.
+    if (probe == Probe::yes && wl_display_roundtrip(display_) < 0) return gone();
     while (wl_display_prepare_read(display_) != 0)
       if (wl_display_dispatch_pending(display_) < 0) return gone();
     wl_display_flush(display_);
@@ -77,6 +78,8 @@ class WaylandSource final : public Source {
       if (!latest || input.active || (!latest->active && input.idle < latest->idle)) latest = input;
     }
     if (latest) report.inputs.push_back(*latest);
+    if (const auto program = windows_->full_screen())
+      report.busy.push_back({SessionReport::Busy::Kind::full_screen, *program});
   }
 
  private:
@@ -106,7 +109,8 @@ class WaylandSource final : public Source {
     }
   }
 
-  void announced(std::uint32_t name, const std::string& interface) {
+  void announced(std::uint32_t name, const std::string& interface, std::uint32_t version) {
+    windows_->announced(registry_, name, interface, version);
     const auto bind = [&](const wl_interface* what) { return wl_registry_bind(registry_, name, what, 1); };
     if (interface == wl_seat_interface.name) {
       auto seat = std::make_unique<Seat>();
@@ -135,8 +139,9 @@ class WaylandSource final : public Source {
   }
   static void became_active(void* seat) { static_cast<Seat*>(seat)->presence.active(); }
 
-  static void appeared(void* self, wl_registry*, std::uint32_t name, const char* interface, std::uint32_t) {
-    static_cast<WaylandSource*>(self)->announced(name, interface);
+  static void appeared(void* self, wl_registry*, std::uint32_t name, const char* interface,
+                       std::uint32_t version) {
+    static_cast<WaylandSource*>(self)->announced(name, interface, version);
   }
   static void disappeared(void* self, wl_registry*, std::uint32_t name) {
     static_cast<WaylandSource*>(self)->removed(name);
@@ -155,8 +160,8 @@ class WaylandSource final : public Source {
   ext_idle_notifier_v1* notifier_ = nullptr;
   org_kde_kwin_idle* kde_ = nullptr;
   std::vector<std::unique_ptr<Seat>> seats_;
+  std::unique_ptr<WaylandWindows> windows_ = std::make_unique<WaylandWindows>();
   SteadyTime now_{};
-  SteadyTime ask_at_{};
 };
 
 }  // namespace

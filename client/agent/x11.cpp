@@ -63,18 +63,17 @@ class X11Source final : public Source {
     full_screen_state_ = atom("_NET_WM_STATE_FULLSCREEN");
     watch_properties(root_);
     look_at_window();
-    look_at_idle(now);
-    return serve(now);
+    return serve(now, Probe::yes);
   }
 
   int descriptor() const override { return xcb_get_file_descriptor(connection_); }
 
   SteadyTime wait_until() const override { return look_at_; }
 
-  Status serve(SteadyTime now) override {
+  Status serve(SteadyTime now, Probe probe) override {
     // Asking waits for an answer, and what comes meanwhile is queued without the descriptor saying so.
-    for (bool again = true; again;) {
-      again = false;
+    bool look = probe == Probe::yes || now >= look_at_;
+    for (bool again = true; again; look = false) {
       bool window_changed = false;
       while (const auto event = owned(xcb_poll_for_event(connection_))) {
         const int type = event->response_type & 0x7F;
@@ -86,7 +85,6 @@ class X11Source final : public Source {
         }
       }
       if (window_changed) look_at_window();
-      const bool look = now >= look_at_;
       if (look) look_at_idle(now);
       again = window_changed || look;
     }
@@ -158,13 +156,13 @@ class X11Source final : public Source {
   // By asking: at first, where nothing is told, and now and then in case an alarm was missed or the server
   // stands still.
   void look_at_idle(SteadyTime now) {
-    look_at_ = now + (counter_ == XCB_NONE ? asking_interval : probe_interval);
     if (counter_ != XCB_NONE) {
       const auto reply = owned(
           xcb_sync_query_counter_reply(connection_, xcb_sync_query_counter(connection_, counter_), nullptr));
       if (reply) take_idle(plain(reply->counter_value), now);
       return;
     }
+    look_at_ = now + asking_interval;
     const auto reply = owned(xcb_screensaver_query_info_reply(
         connection_, xcb_screensaver_query_info(connection_, root_), nullptr));
     if (reply) take_idle(reply->ms_since_user_input, now);
@@ -228,7 +226,7 @@ class X11Source final : public Source {
   xcb_window_t window_ = XCB_NONE;
   Presence presence_;
   std::optional<std::string> full_screen_;
-  SteadyTime look_at_{};
+  SteadyTime look_at_ = SteadyTime::max();  // where nothing is told
 };
 
 }  // namespace

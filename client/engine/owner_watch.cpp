@@ -16,7 +16,7 @@ constexpr Duration recheck_min = std::chrono::milliseconds{100};
 void OwnerWatch::set(const client_policy::OwnerRules& rules, const std::vector<std::string>& programs) {
   rules_ = rules;
   policy_ = {};
-  if (monitor_ != nullptr) monitor_->watch_programs(programs);
+  if (monitor_ != nullptr) monitor_->watch({programs, client_policy::minds_fans(rules)});
 }
 
 std::vector<client_policy::Signal> OwnerWatch::look(const Hands& hands, SteadyTime now, Alarm& alarm) {

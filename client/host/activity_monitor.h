@@ -21,8 +21,12 @@ class ActivityMonitor {
   [[nodiscard]] virtual std::vector<int> descriptors() const = 0;
   // Has an agent or an input device something to say? Then observe() looks at those alone, at once.
   [[nodiscard]] virtual bool touched() const = 0;
-  // Programs whose running observe() tells from now on.
-  virtual void watch_programs(const std::vector<std::string>& names) = 0;
+  // What observe() tells from now on only if it is wanted.
+  struct Wanted {
+    std::vector<std::string> programs;  // those of them that run
+    bool fans = false;                  // their speed, which some computers need long to find out
+  };
+  virtual void watch(const Wanted& wanted) = 0;
   // The agent of a session, now or later, shows this notice to its user; nothing: withdraws it.
   virtual void show(std::optional<client_policy::Notice> notice) = 0;
   // The number of a notice that an agent has shown, once.

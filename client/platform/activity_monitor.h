@@ -3,9 +3,9 @@
 // (pseudo-terminals, consoles and SSH sessions by the time of their last input), logins_linux.cpp (who is
 // logged in there, by the system's list), input_linux.cpp (keyboards and mice, event by event, where
 // permitted; what they say is thrown away unread), screens_linux.cpp (who is logged in at a screen, and
-// whether it is idle or locked, by logind), power_linux.cpp (battery, temperature), load_linux.cpp (what
-// other programs take), local_time_linux.cpp (the zone), system_bus_linux.cpp (NetworkManager, what keeps the
-// computer awake, idle sessions, and that it is about to sleep).
+// whether it is idle or locked, by logind), power_linux.cpp (battery, temperature, fans), load_linux.cpp
+// (what other programs take), local_time_linux.cpp (the zone), system_bus_linux.cpp (NetworkManager, what
+// keeps the computer awake, idle sessions, and that it is about to sleep).
 #pragma once
 
 #include <ctime>
@@ -62,6 +62,8 @@ struct ActivityRoots {
 [[nodiscard]] std::vector<Observation> observe_logins(const io::Path& utmp, const io::Path& dev);
 inline constexpr std::size_t logins_max = 16;
 [[nodiscard]] std::vector<Observation> observe_power(const io::Path& sys);
+// Every fan with a sensor, but pumps. Firmware of some laptops needs a tenth of a second for each.
+[[nodiscard]] std::vector<Observation> observe_fans(const io::Path& sys);
 [[nodiscard]] std::vector<Screen> x_servers(const io::Path& sockets);
 // What programs wait for memory, or, where the system does not tell that, what of it is available.
 [[nodiscard]] std::optional<Observation> observe_memory(const io::Path& proc);

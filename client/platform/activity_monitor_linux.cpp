@@ -80,8 +80,8 @@ class LinuxActivityMonitor final : public host::ActivityMonitor {
     return !polled.empty() && ::poll(polled.data(), polled.size(), 0) > 0;
   }
 
-  void watch_programs(const std::vector<std::string>& names) override {
-    programs_ = names;
+  void watch(const Wanted& wanted) override {
+    wanted_ = wanted;
     others_.forget();
   }
 
@@ -163,7 +163,9 @@ class LinuxActivityMonitor final : public host::ActivityMonitor {
   }
 
   std::vector<Observation> observe_others() {
-    std::vector<Observation> seen = observe_programs(roots_.proc, programs_);
+    std::vector<Observation> seen = observe_programs(roots_.proc, wanted_.programs);
+    if (wanted_.fans)
+      for (Observation& fan : observe_fans(roots_.sys)) seen.push_back(std::move(fan));
     if (const auto memory = observe_memory(roots_.proc)) seen.push_back(*memory);
     if (!roots_.tell_load) return seen;
     if (const auto load = load_.observe(roots_.proc, roots_.own_use())) seen.push_back(*load);
@@ -175,7 +177,7 @@ class LinuxActivityMonitor final : public host::ActivityMonitor {
   Agents agents_;
   SystemBus bus_;
   LoadMeter load_;
-  std::vector<std::string> programs_;
+  Wanted wanted_;
   std::vector<Screen> known_screens_;
   Remembered terminals_{terminals_interval};
   Remembered logins_{terminals_interval};

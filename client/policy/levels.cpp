@@ -12,6 +12,7 @@ namespace {
 constexpr std::array<const char*, situation_count> situation_names = {"used", "idle", "night", "battery"};
 constexpr int cores_max = 4096;
 constexpr double degrees_min = 30, degrees_max = 110;
+constexpr double rpm_min = 100, rpm_max = 40'000;
 
 // The number before `unit`, which ends the word.
 std::optional<double> number_before(const std::string& word, const std::string& unit) {
@@ -32,6 +33,10 @@ int add_limit(Level& level, const std::string& word, const std::string& next) {
   if (const auto degrees = number_before(word, "C");
       degrees && *degrees >= degrees_min && *degrees <= degrees_max) {
     level.temperature_max = *degrees;
+    return 1;
+  }
+  if (const auto rpm = number_before(word, "rpm"); rpm && *rpm >= rpm_min && *rpm <= rpm_max) {
+    level.fan_rpm_max = *rpm;
     return 1;
   }
   const auto cores = number_before(word, "");
@@ -64,6 +69,10 @@ std::optional<SituatedLevel> parse_level(const std::string& text) {
   return found;
 }
 
+std::optional<double> least_of(std::optional<double> one, std::optional<double> other) {
+  return one && other ? std::min(one, other) : one ? one : other;
+}
+
 Level least_of(const Level& one, const Level& other) {
   Level least;
   least.off = one.off || other.off;
@@ -71,9 +80,8 @@ Level least_of(const Level& one, const Level& other) {
                 : other.cores == 0 ? one.cores
                                    : std::min(one.cores, other.cores);
   least.cpu_share = std::min(one.cpu_share, other.cpu_share);
-  least.temperature_max = one.temperature_max ? one.temperature_max : other.temperature_max;
-  if (one.temperature_max && other.temperature_max)
-    least.temperature_max = std::min(*one.temperature_max, *other.temperature_max);
+  least.temperature_max = least_of(one.temperature_max, other.temperature_max);
+  least.fan_rpm_max = least_of(one.fan_rpm_max, other.fan_rpm_max);
   return least;
 }
 

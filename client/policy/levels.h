@@ -18,6 +18,7 @@ struct Level {
   int cores = 0;                          // at most; 0: any
   double cpu_share = 1;                   // of each, (0, 1]
   std::optional<double> temperature_max;  // degrees Celsius
+  std::optional<double> fan_rpm_max = {};
   [[nodiscard]] bool limits() const { return cores > 0 || cpu_share < 1; }
 };
 
@@ -34,11 +35,12 @@ struct SituatedLevel {
   Situation situation = Situation::used;
   Level level;
 };
-// "used 1 core 25% 60C", "idle 100%", "battery off"; nothing if it is not of this form.
+// "used 1 core 25% 60C 1200rpm", "idle 100%", "battery off"; nothing if it is not of this form.
 [[nodiscard]] std::optional<SituatedLevel> parse_level(const std::string& text);
 
 // The least of each limit.
 [[nodiscard]] Level least_of(const Level& one, const Level& other);
+[[nodiscard]] std::optional<double> least_of(std::optional<double> one, std::optional<double> other);
 // "at most 1 core, 25 % of each"; empty if it limits neither.
 [[nodiscard]] std::string text_of(const Level& level);
 

@@ -55,6 +55,8 @@ std::string detail_of(const Observation& observation) {
       return observation.source + ": saves energy";
     case Kind::temperature:
       return observation.source + ": " + std::to_string(std::lround(observation.value)) + " degrees";
+    case Kind::fan:
+      return observation.source + ": " + std::to_string(std::lround(observation.value)) + " rpm";
     case Kind::watching:
     case Kind::sleep:
     case Kind::silent:
@@ -99,6 +101,11 @@ std::string battery_trouble(const OwnerView& view, const Observation& battery) {
 
 bool minds_people(const OwnerRules& rules) {
   return rules.run == RunWhen::idle || (rules.run == RunWhen::always && rules.levels[Situation::used]);
+}
+
+bool minds_fans(const OwnerRules& rules) {
+  return rules.fan_rpm_max ||
+         std::ranges::any_of(rules.levels.of, [](const auto& one) { return one && one->fan_rpm_max; });
 }
 
 void OwnerPolicy::Now::add(const OwnerRules& rules, Situation situation, const std::string& told) {
@@ -213,8 +220,7 @@ std::string OwnerPolicy::memory_trouble(const OwnerView& view) {
 }
 
 // What about the machine itself stands against it now; empty if nothing does.
-std::string OwnerPolicy::machine_trouble(const OwnerView& view, const Heat::Verdict& heat, double degrees,
-                                         OwnerVerdict& verdict) {
+std::string OwnerPolicy::machine_trouble(const OwnerView& view, const Level& level, OwnerVerdict& verdict) {
   std::string trouble;
   for (const Observation& one : view.observations) {
     if (one.kind == Kind::battery && one.value > 0) {
@@ -225,39 +231,35 @@ std::string OwnerPolicy::machine_trouble(const OwnerView& view, const Heat::Verd
   }
   if (const std::string why = load_trouble(view, verdict); !why.empty()) trouble = why;
   if (const std::string why = memory_trouble(view); !why.empty()) trouble = why;
-  if (heat.stop)
-    trouble = "it is too hot: " + std::to_string(std::lround(heat.hottest->degrees)) +
-              " degrees; it computes below " + std::to_string(std::lround(degrees - Heat::cooling));
+  if (const auto rpm = least_of(view.rules.fan_rpm_max, level.fan_rpm_max); !rpm)
+    noise_ = SteppedLimit(SteppedLimit::Of::fans);
+  else if (const std::string why = limit_trouble(noise_, Kind::fan, *rpm, view, verdict); !why.empty())
+    trouble = why;
+  const double degrees = *least_of(view.rules.temperature_max, level.temperature_max);
+  if (const std::string why = limit_trouble(heat_, Kind::temperature, degrees, view, verdict); !why.empty())
+    trouble = why;
   return trouble;
 }
 
-Heat::Verdict OwnerPolicy::judge_heat(const OwnerView& view, double degrees, OwnerVerdict& verdict) {
-  std::vector<Heat::Reading> readings;
+std::string OwnerPolicy::limit_trouble(SteppedLimit& limit, Kind kind, double maximum, const OwnerView& view,
+                                       OwnerVerdict& verdict) {
+  std::vector<SteppedLimit::Reading> readings;
   for (const Observation& one : view.observations)
-    if (one.kind == Kind::temperature) readings.push_back({one.source, one.value});
-  Heat::Verdict heat = heat_.judge(readings, degrees, view.now);
-  for (const std::string& one : heat.set_aside) verdict.details.push_back(one);
-  if (heat.hottest) verdict.celsius = heat.hottest->degrees;
-  if (!heat.hottest)
-    verdict.details.emplace_back(
-        "temperature: this computer shows none, so heat neither throttles nor pauses");
-  if (heat.share < 1 && !heat.stop)
-    verdict.signals.push_back({"heat", RunMode::throttle,
-                               "it is warm: " + std::to_string(std::lround(heat.hottest->degrees)) +
-                                   " degrees (" + heat.hottest->sensor + "): kernels use " +
-                                   percent_text(heat.share) + " of what they may, and stand still at " +
-                                   std::to_string(std::lround(degrees)),
-                               heat.share});
-  return heat;
+    if (one.kind == kind) readings.push_back({one.source, one.value});
+  const SteppedLimit::Verdict judged = limit.judge(readings, maximum, view.now);
+  verdict.details.insert(verdict.details.end(), judged.details.begin(), judged.details.end());
+  if (kind == Kind::temperature && judged.highest) verdict.celsius = judged.highest->value;
+  if (judged.stop) return judged.sentence;
+  if (judged.share < 1)
+    verdict.signals.push_back({limit.name(), RunMode::throttle, judged.sentence, judged.share});
+  return {};
 }
 
 void OwnerPolicy::judge_machine(const OwnerView& view, const Level& level, OwnerVerdict& verdict) {
   verdict.before_sleep = std::any_of(view.observations.begin(), view.observations.end(),
                                      [](const auto& one) { return one.kind == Kind::sleep; });
   if (verdict.before_sleep) recheck_in(verdict, sleep_look);
-  const double degrees = std::min(view.rules.temperature_max, level.temperature_max.value_or(HUGE_VAL));
-  const Heat::Verdict heat = judge_heat(view, degrees, verdict);
-  const std::string trouble = machine_trouble(view, heat, degrees, verdict);
+  const std::string trouble = machine_trouble(view, level, verdict);
   if (!trouble.empty()) {
     trouble_ = trouble;
     trouble_at_ = view.now;

@@ -13,11 +13,11 @@
 //   programs     those that the owner names pause, in every mode.
 //   sleep        a computer that is about to be suspended pauses, in every mode, until it is awake again.
 //   battery      pauses unless allowed (power.h says what that is), and then below the least charge, and
-//   while
-//                the computer is to save energy; temperature throttles, then pauses (heat.h).
-//   levels       the situations that hold now limit cores, share and temperature (levels.h). With a level for
-//   it,
-//                a computer that is used, or runs on its battery, computes at that level instead of pausing.
+//                while the computer is to save energy.
+//   heat, noise  temperature and fan speed throttle, then pause (stepped_limit.h).
+//   levels       the situations that hold now limit cores, share, temperature and fan speed (levels.h). With
+//                a level for it, a computer that is used, or runs on its battery, computes at that level
+//                instead of pausing.
 //   hours        outside of the permitted hours it pauses; outside of the network's hours, or on a network
 //                that costs by use unless allowed, nothing is fetched or delivered.
 // Hysteresis: what stood against it must be well for `dwell` before computing goes on, people be away for
@@ -28,10 +28,10 @@
 #include <string>
 #include <vector>
 
-#include "client/policy/heat.h"
 #include "client/policy/levels.h"
 #include "client/policy/local_time.h"
 #include "client/policy/run_decision.h"
+#include "client/policy/stepped_limit.h"
 #include "shared/base/clock.h"
 
 namespace gleaner::client_policy {
@@ -53,6 +53,7 @@ struct OwnerRules {
   bool on_battery = false;
   double battery_percent_min = 30;     // of its charge, where it is allowed
   double temperature_max = 85;         // degrees Celsius
+  std::optional<double> fan_rpm_max;   // nothing: any
   std::vector<Hours> hours;            // none: any
   std::vector<Hours> expensive_hours;  // never then
   Duration dwell = std::chrono::minutes{1};
@@ -66,6 +67,8 @@ struct OwnerRules {
 };
 // Does it matter whether somebody is there?
 [[nodiscard]] bool minds_people(const OwnerRules& rules);
+// Does the speed of fans matter in any situation?
+[[nodiscard]] bool minds_fans(const OwnerRules& rules);
 
 // What one source knows now.
 struct Observation {
@@ -75,6 +78,7 @@ struct Observation {
     battery,
     saver,
     temperature,
+    fan,
     watching,
     load,
     memory,
@@ -89,9 +93,10 @@ struct Observation {
   Duration age{0};     // since it was read
   std::optional<Duration>
       idle;  // input: since the last one; screen: how long unused for certain, nothing: unknown
-  // battery: 1 = it is run on; temperature: degrees; load: of all cores; memory: percent of time stalled;
-  // available: part of the memory; metered: 1 = it costs by use. What is watched, an energy saver, named
-  // programs and sleep are there or not. silent: a source that does not answer, in a sentence for the owner.
+  // battery: 1 = it is run on; temperature: degrees; fan: rpm; load: of all cores; memory: percent of time
+  // stalled; available: part of the memory; metered: 1 = it costs by use. What is watched, an energy saver,
+  // named programs and sleep are there or not. silent: a source that does not answer, in a sentence for the
+  // owner.
   double value = 0;
   std::string note = {};               // in words, after the source: "asked", "the desktop's hint"
   std::optional<double> percent = {};  // battery: of its charge
@@ -139,14 +144,16 @@ class OwnerPolicy {
   static void judge_level(const Now& now, OwnerVerdict& verdict);
   void judge_machine(const OwnerView& view, const Level& level, OwnerVerdict& verdict);
   static void judge_network(const OwnerView& view, OwnerVerdict& verdict);
-  [[nodiscard]] std::string machine_trouble(const OwnerView& view, const Heat::Verdict& heat, double degrees,
-                                            OwnerVerdict& verdict);
-  [[nodiscard]] Heat::Verdict judge_heat(const OwnerView& view, double degrees, OwnerVerdict& verdict);
+  [[nodiscard]] std::string machine_trouble(const OwnerView& view, const Level& level, OwnerVerdict& verdict);
+  // Why a limit stops computing now; empty: it does not, though it may throttle.
+  [[nodiscard]] static std::string limit_trouble(SteppedLimit& limit, Observation::Kind kind, double maximum,
+                                                 const OwnerView& view, OwnerVerdict& verdict);
   [[nodiscard]] std::string memory_trouble(const OwnerView& view);
   [[nodiscard]] std::string load_trouble(const OwnerView& view, OwnerVerdict& verdict);
 
   std::optional<SteadyTime> people_at_;  // when they began to be in the way
-  Heat heat_;
+  SteppedLimit heat_{SteppedLimit::Of::temperature};
+  SteppedLimit noise_{SteppedLimit::Of::fans};
   bool loaded_ = false;
   std::optional<SteadyTime> busy_since_;  // others use as much as the maximum
   bool short_of_memory_ = false;

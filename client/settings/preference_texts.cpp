@@ -48,9 +48,11 @@ const std::vector<DescribedPreference>& table() {
       {"expensive_hours", "When", "Expensive hours",
        "Never compute at these hours, written like hours: for when electricity is expensive.", hours},
       {"levels", "How much", "Levels",
-       "How much kernels may use in each situation, for example [\"used 1 core 25% 60C\", \"night 50%\", "
+       "How much kernels may use in each situation, for example [\"used 1 core 25% 60C\", \"night 50% "
+       "1200rpm\", "
        "\"battery off\"]. Situations: used, idle, night, battery; limits: off, cores, a share of each core, "
-       "the highest temperature. Without a level, nothing is computed while the computer is used or on "
+       "the highest temperature and fan speed. Without a level, nothing is computed while the computer is "
+       "used or on "
        "battery "
        "power.",
        levels},
@@ -85,6 +87,11 @@ const std::vector<DescribedPreference>& table() {
       {"temperature_max", "How much", "Highest temperature, °C",
        "Pause at this processor temperature, in degrees Celsius; from 3 degrees below it on, compute less.",
        number, 30, 110},
+      {"fan_rpm_max", "How much", "Highest fan speed, rpm",
+       "Pause when a fan of this computer turns at this speed, in revolutions a minute; from a tenth below "
+       "it "
+       "on, compute less; 0: no limit.",
+       count, 0, 40'000},
       {"applications", "Projects", "Only these applications",
        "Run only these applications, for example [\"raytrace\"]; empty: all that the projects have.", names},
       {"project_shares", "Projects", "Shares of the projects",

@@ -84,6 +84,7 @@ io::Settings settings_of(OwnerPreferences& values) {
   flag("on_battery", &values.on_battery);
   number("battery_percent_min", &values.battery_percent_min);
   number("temperature_max", &values.temperature_max);
+  count("fan_rpm_max", &values.fan_rpm_max);
   list("applications", &values.applications);
   list("project_shares", &values.project_shares);
   list("projects_suspended", &values.projects_suspended);
@@ -133,7 +134,7 @@ Status check_lists(const OwnerPreferences& values) {
   for (const std::string& text : values.levels)
     if (!client_policy::parse_level(text))
       return refusal("levels: \"" + text +
-                     "\" is not like \"used 1 core 25% 60C\", \"idle 100%\" or \"battery off\"");
+                     "\" is not like \"used 1 core 25% 60C\", \"night 1200rpm\" or \"battery off\"");
   for (const std::string& text : values.project_shares)
     if (!parse_project_share(text))
       return refusal("project_shares: \"" + text + "\" is not like \"NAME=2\", with a number from 0 to 1000");
@@ -270,6 +271,7 @@ OwnerSettings OwnerPreferences::owner_settings(std::int64_t memory) const {
   owner.on_battery = on_battery;
   owner.battery_percent_min = battery_percent_min;
   owner.temperature_max = temperature_max;
+  if (fan_rpm_max > 0) owner.fan_rpm_max = static_cast<double>(fan_rpm_max);
   owner.on_metered = on_metered;
   owner.network_hours = spans_of(network_hours);
   owner_settings.cpu_share = cpu_share;

@@ -33,6 +33,7 @@ struct OwnerPreferences {
   bool on_battery = false;
   double battery_percent_min = 30;
   double temperature_max = 85;
+  std::int64_t fan_rpm_max = 0;
   std::vector<std::string> applications;
   std::vector<std::string> project_shares;
   std::vector<std::string> projects_suspended;

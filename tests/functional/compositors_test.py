@@ -13,14 +13,14 @@ import threading
 import time
 import unittest
 
-from harness import LONG, MANDELBROT, Grid, main
-from sessions import Desktop, YieldTrial, cpu_seconds
+from harness import BUILD, LONG, MANDELBROT, Grid, main, needs
+from sessions import Desktop, Ear, YieldTrial, cpu_seconds
 
 
 class Sway(Desktop):
     """sway with its headless backend; it does not run as the superuser."""
 
-    available = shutil.which("sway") is not None and shutil.which("wtype") is not None
+    available = all(map(shutil.which, ("sway", "swaymsg", "wtype", "foot")))
 
     def __enter__(self):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="gleaner-sway-"))
@@ -46,6 +46,11 @@ class Sway(Desktop):
             time.sleep(0.05)
         self.env["WAYLAND_DISPLAY"] = sockets[0].name
         return self
+
+    def do(self, command):
+        """True if it had something to do it to."""
+        control = next(pathlib.Path(self.env["XDG_RUNTIME_DIR"]).glob("sway-ipc.*"))
+        return subprocess.run(["swaymsg", "-s", str(control), command], env=self.env, capture_output=True).returncode == 0
 
 
 class Keyboard:
@@ -252,9 +257,31 @@ class Compositors(unittest.TestCase):
             self.assertLess(statistics.median(used), 0.05)
             self.assertLess(max(used), 1)
 
-    @unittest.skipUnless(Sway.available, "sway and wtype are not installed")
+    @needs(Sway.available, "needs sway, wtype and foot")
     def test_sway(self):
         self.yields(Sway, "Wayland")
+
+    @needs(Sway.available, "needs sway, wtype and foot")
+    def test_sway_tells_that_the_active_window_fills_the_screen(self):
+        with Sway() as desktop:
+            ear = Ear(desktop.directory / "ear.sock")
+            self.addCleanup(ear.close)
+            desktop.start(str(BUILD / "bin" / "gleaner-agent"), "--socket", ear.path, env=desktop.env)
+            ear.hear("the compositor", lambda report: report["inputs"] != [])
+            window = desktop.start("foot", "--app-id", "player", "sleep", "600", env=desktop.env)
+            end = time.monotonic() + 60
+            while not desktop.do("[app_id=player] fullscreen enable"):
+                self.assertIsNone(window.poll(), (desktop.directory / "foot.log").read_text())
+                self.assertLess(time.monotonic(), end)
+                time.sleep(0.1)
+            heard = ear.hear("full screen", lambda report: report["busy"] != [])
+            self.assertEqual(heard["busy"], [{"kind": "full-screen", "what": "player"}])
+            self.assertTrue(desktop.do("[app_id=player] fullscreen disable"))
+            ear.hear("no full screen", lambda report: report["busy"] == [])
+            self.assertTrue(desktop.do("[app_id=player] fullscreen enable"))
+            ear.hear("full screen again", lambda report: report["busy"] != [])
+            self.assertTrue(desktop.do("[app_id=player] kill"))
+            ear.hear("no window", lambda report: report["busy"] == [])
 
     @unittest.skipUnless(Kwin.available, "kwin_wayland and dbus-daemon are not both installed")
     def test_kwin(self):

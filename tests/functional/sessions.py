@@ -1,10 +1,12 @@
 """Desktop sessions for tests: an X server without a screen, input that nobody typed, D-Bus services that are none."""
 import ctypes
 import ctypes.util
+import json
 import os
 import pathlib
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -61,6 +63,44 @@ class Desktop:
                              stdout=subprocess.PIPE, text=True)
         self.env["DBUS_SESSION_BUS_ADDRESS"] = process.stdout.readline().strip()
         return self.env["DBUS_SESSION_BUS_ADDRESS"]
+
+
+class Ear:
+    """Where an agent speaks; the last thing that it said."""
+
+    def __init__(self, path):
+        self.path = str(path)
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(self.path)
+        self.listener.listen()
+        self.listener.settimeout(30)
+        self.connection, self.text, self.said = None, b"", []
+
+    def hear(self, what, condition, timeout=30):
+        end = time.monotonic() + timeout
+        while True:
+            for report in self.said[-1:]:
+                if condition(report):
+                    return report
+            if time.monotonic() > end:
+                raise AssertionError(f"the agent did not say {what}; it said {self.said[-3:]}")
+            if self.connection is None:
+                self.connection, _ = self.listener.accept()
+                self.connection.settimeout(1)
+            try:
+                got = self.connection.recv(65536)
+            except TimeoutError:
+                continue
+            if not got:
+                raise AssertionError("the agent is gone")
+            self.text += got
+            *lines, self.text = self.text.split(b"\n")
+            self.said += map(json.loads, lines)
+
+    def close(self):
+        for one in (self.connection, self.listener):
+            if one:
+                one.close()
 
 
 class Typist:

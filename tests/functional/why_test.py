@@ -26,10 +26,12 @@ class Computer:
         self.terminal = root / "dev/pts/0"
         self.battery = root / "sys/class/power_supply/BAT0/status"
         self.temperature = root / "sys/class/thermal/thermal_zone0/temp"
+        self.fan = root / "sys/class/hwmon/hwmon0/fan1_input"
         self.memory = root / "proc/pressure/memory"
         self.program = root / "proc/77/comm"
         for path, text in ((self.terminal, ""), (self.battery.parent / "type", "Battery\n"), (self.battery, "Charging\n"),
-                           (self.temperature, "45000\n"), (self.temperature.parent / "type", "x86_pkg_temp\n")):
+                           (self.temperature, "45000\n"), (self.temperature.parent / "type", "x86_pkg_temp\n"),
+                           (self.fan, "900\n"), (self.fan.parent / "name", "it8728\n")):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
         self.memory.parent.mkdir(parents=True)
@@ -119,9 +121,13 @@ class Why(unittest.TestCase):
         hears(COMPUTING)
         quiet()
         computer.temperature.write_text("91000\n")
-        hears(r"not computing: it is too hot: 91 degrees; it computes below 80")
+        hears(r"not computing: it is too hot: 91 degrees \(x86_pkg_temp\); it computes below 80")
         computer.temperature.write_text("60000\n")
         hears(r"computing long on 1 of 1 core: it is warm: 60 degrees .*: kernels use 75 % of what they may, and stand still at 85")
+        computer.fan.write_text("3200\n")
+        hears(r"not computing: a fan is too fast: 3200 rpm \(it8728 fan 1\); it computes below 2400")
+        computer.fan.write_text("1000\n")
+        hears(r"computing long on 1 of 1 core: a fan is fast: 1000 rpm .*: kernels use 75 % of what they may, and stand still at 3000")
         hears(COMPUTING, 120)  # a step up takes a minute
         quiet()
         computer.memory_waits(30)
@@ -162,7 +168,7 @@ class Why(unittest.TestCase):
             grid.join("one")
             (grid.state("one") / "preferences.toml").write_text(
                 f'run = "when-idle"\nidle_minutes = {0.1 * SCALE}\npause_minutes_min = {0.05 * SCALE}\ncpu_share = 0.1\n'
-                'exclusive = ["game"]\n')
+                'exclusive = ["game"]\nfan_rpm_max = 3000\n')
 
             def ask():
                 asked = grid.control("one", "--json", "why", check=False)

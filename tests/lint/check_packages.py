@@ -17,6 +17,9 @@ LIBRARIES = {
     "libxcb-screensaver.so.0": "libxcb-screensaver0", "libxcb-sync.so.1": "libxcb-sync1", "libxcb.so.1": "libxcb1", "libz.so.1": "zlib1g"}
 PACKAGES = {*LIBRARIES.values(), "adduser", "bubblewrap", "cmake", "debconf", "debconf-2.0", "fonts-dejavu-core", "g++", "openssl", "python3"}
 OLDEST_C_LIBRARY = (2, 36)  # Debian 12's, and what the portable archive promises
+# In every desktop session, from log-in on: it loads the sources that it watches, and nothing else.
+LIGHT = {"gleaner-agent": {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2", "libsystemd.so.0", "libwayland-client.so.0", "libxcb.so.1",
+                           "libxcb-screensaver.so.0", "libxcb-sync.so.1"}}
 NOT_INSTALLED = {"gleaner-wire", "gleaner-faulty-server"}
 
 
@@ -28,6 +31,8 @@ def faults_of_program(path):
     needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", told("readelf", "-dW", path)))
     for library in sorted(needed - set(LIBRARIES)):
         yield f"{path.name} loads {library}, which Debian 12 and 13 do not both have: link it in"
+    for library in sorted(needed - LIGHT.get(path.name, needed)):
+        yield f"{path.name} loads {library}, which it has no use for"
     for version in re.findall(r"Name: GLIBC_(\d+)\.(\d+)", told("readelf", "-VW", path)):
         if tuple(map(int, version)) > OLDEST_C_LIBRARY:
             yield f"{path.name} needs the C library {'.'.join(version)}"

@@ -13,12 +13,14 @@ namespace {
 using namespace std::chrono_literals;
 using Busy = SessionReport::Busy;
 
+constexpr Duration silence_max = WatchedSource::probe_interval_min + answer_patience;
+
 // The other side of a source: it can stand still, and end.
 struct OtherSide {
   io::Descriptor bell{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   std::counting_semaphore<> goes_on{0};
-  std::atomic<bool> stands_still = false, standing = false, gone = false;
-  std::atomic<int> served = 0;
+  std::atomic<bool> stands_still = false, standing = false, gone = false, word_changed = false;
+  std::atomic<int> served = 0, probed = 0;
   void ring() const { REQUIRE(::eventfd_write(bell.get(), 1) == 0); }
 };
 
@@ -27,7 +29,8 @@ class TestSource final : public Source {
   explicit TestSource(OtherSide& other) : other_(other) {}
   int descriptor() const override { return other_.bell.get(); }
   SteadyTime wait_until() const override { return SteadyTime::max(); }
-  Status serve(SteadyTime) override {
+  Status serve(SteadyTime, Probe probe) override {
+    if (probe == Probe::yes) ++other_.probed;
     eventfd_t count = 0;
     (void)::eventfd_read(other_.bell.get(), &count);
     if (other_.stands_still) {
@@ -40,12 +43,23 @@ class TestSource final : public Source {
   }
   void say(SessionReport& report, SteadyTime) const override {
     report.inputs.push_back({"test", false, 20s, false});
-    report.locked = true;
+    report.locked = !other_.word_changed;
     report.busy.push_back({Busy::Kind::full_screen, "mpv"});
   }
 
  private:
   OtherSide& other_;
+};
+
+class SettableClock final : public Clock {
+ public:
+  [[nodiscard]] static SteadyTime at(Duration time) { return SteadyTime{1h} + time; }
+  void set(Duration time) { time_ = time; }
+  [[nodiscard]] Timestamp now() const override { return {}; }
+  [[nodiscard]] SteadyTime steady() const override { return at(time_); }
+
+ private:
+  std::atomic<Duration> time_ = Duration{0};
 };
 
 template <typename Condition>
@@ -79,17 +93,57 @@ TEST_CASE("What a source said holds while it answers; of a silent one only what 
   other.stands_still = true;
   other.ring();
   REQUIRE(soon([&] { return other.standing.load(); }));
-  CHECK(source.wait_until(begun) <= begun + WatchedSource::silence_max + 1s);
-  const SessionReport silent = report_of(source, begun + WatchedSource::silence_max + 1s);
+  CHECK(source.wait_until(begun) <= begun + silence_max + 1s);
+  const SessionReport silent = report_of(source, begun + silence_max + 1s);
   CHECK(silent.inputs.empty());
   CHECK_FALSE(silent.locked);
   CHECK(silent.busy.size() == 1);
   CHECK(silent.missing == std::vector<std::string>{"the test does not answer"});
-  CHECK(source.wait_until(begun + WatchedSource::silence_max + 1s) == SteadyTime::max());
+  CHECK(source.wait_until(begun + silence_max + 1s) == SteadyTime::max());
   other.stands_still = false;
   other.goes_on.release();
   REQUIRE(soon([&] { return other.served > 0; }));
   CHECK(soon([&] { return report_of(source, system_clock().steady()).inputs.size() == 1; }));
+}
+
+TEST_CASE(
+    "The longer a source's word has held, the more seldom it is asked, and the later it counts as silent") {
+  OtherSide other;
+  SettableClock clock;
+  WatchedSource source(
+      "the test",
+      [&](SteadyTime) -> Result<std::unique_ptr<Source>> {
+        return std::unique_ptr<Source>(std::make_unique<TestSource>(other));
+      },
+      clock);
+  source.await(10s);
+  const auto probes_by = [&](Duration time) {
+    clock.set(time);
+    other.ring();
+    REQUIRE(soon([&] {
+      const SessionReport said = report_of(source, clock.steady());
+      return said.inputs.size() == 1 && said.inputs[0].idle == 20s;  // told now
+    }));
+    return other.probed.load();
+  };
+  CHECK(probes_by(9s) == 0);
+  CHECK(probes_by(10s) == 1);
+  CHECK(probes_by(19s) == 1);
+  CHECK(probes_by(20s) == 2);
+  CHECK(probes_by(39s) == 2);
+  CHECK(probes_by(40s) == 3);
+  CHECK(probes_by(80s) == 4);
+  CHECK(probes_by(139s) == 4);
+  CHECK(probes_by(140s) == 5);  // once a minute
+  const auto missing_at = [&](Duration time) {
+    return report_of(source, SettableClock::at(time)).missing.size();
+  };
+  CHECK(missing_at(205s) == 0);
+  CHECK(missing_at(206s) == 1);
+  other.word_changed = true;
+  CHECK(probes_by(150s) == 5);
+  CHECK(missing_at(165s) == 0);
+  CHECK(missing_at(166s) == 1);
 }
 
 TEST_CASE("A source that ends is made anew, and over when it is not there any more") {

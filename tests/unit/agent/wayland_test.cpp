@@ -10,6 +10,7 @@
 
 #include "client/agent/protocols/ext-idle-notify-v1-server-protocol.h"
 #include "client/agent/protocols/kde-idle-server-protocol.h"
+#include "client/agent/protocols/wlr-foreign-toplevel-server-protocol.h"
 #include "client/agent/source.h"
 #include "tests/catch.h"
 
@@ -36,6 +37,7 @@ class Compositor {
     if (speaks == Speaks::kde)
       wl_global_create(display_, &org_kde_kwin_idle_interface, 1, this,
                        bind<&org_kde_kwin_idle_interface, &kde_implementation>);
+    wl_global_create(display_, &zwlr_foreign_toplevel_manager_v1_interface, 2, this, bind_windows);
     thread_ = std::thread([this] { wl_display_run(display_); });
   }
   ~Compositor() {
@@ -53,6 +55,10 @@ class Compositor {
 
   void say_idle() { command('i'); }
   void say_active() { command('a'); }
+  void open_window() { command('w'); }
+  void fill_screen() { command('f'); }   // the window, which is the active one
+  void leave_window() { command('l'); }  // another one becomes active
+  void close_window() { command('c'); }
   [[nodiscard]] SourceSettings settings() const {
     SourceSettings settings;
     settings.wayland_display = directory_ / name_;
@@ -75,9 +81,41 @@ class Compositor {
       wl_display_terminate(compositor.display_);
       return 0;
     }
+    if (what != 'i' && what != 'a') return compositor.show(what);
     compositor.idle_ = what == 'i';
     compositor.tell();
     return 0;
+  }
+  int show(char what) {
+    if (what == 'w') {
+      window_ = wl_resource_create(wl_resource_get_client(windows_),
+                                   &zwlr_foreign_toplevel_handle_v1_interface, 2, 0);
+      wl_resource_set_implementation(window_, &window_implementation, this, nullptr);
+      zwlr_foreign_toplevel_manager_v1_send_toplevel(windows_, window_);
+      zwlr_foreign_toplevel_handle_v1_send_title(window_, "a film");
+      zwlr_foreign_toplevel_handle_v1_send_app_id(window_, "mpv");
+    }
+    if (what == 'c') {
+      zwlr_foreign_toplevel_handle_v1_send_closed(window_);
+      return 0;
+    }
+    wl_array states;
+    wl_array_init(&states);
+    const auto add = [&states](std::uint32_t state) {
+      *static_cast<std::uint32_t*>(wl_array_add(&states, sizeof state)) = state;
+    };
+    if (what != 'l') add(ZWLR_FOREIGN_TOPLEVEL_HANDLE_V1_STATE_ACTIVATED);
+    if (what != 'w') add(ZWLR_FOREIGN_TOPLEVEL_HANDLE_V1_STATE_FULLSCREEN);
+    zwlr_foreign_toplevel_handle_v1_send_state(window_, &states);
+    wl_array_release(&states);
+    zwlr_foreign_toplevel_handle_v1_send_done(window_);
+    return 0;
+  }
+  static void bind_windows(wl_client* client, void* self, std::uint32_t version, std::uint32_t id) {
+    auto& compositor = *static_cast<Compositor*>(self);
+    compositor.windows_ = wl_resource_create(client, &zwlr_foreign_toplevel_manager_v1_interface,
+                                             static_cast<int>(version), id);
+    wl_resource_set_implementation(compositor.windows_, &windows_implementation, self, nullptr);
   }
   // Nothing was said yet, or nobody listens yet: then at once when somebody does.
   void tell() const {
@@ -115,6 +153,17 @@ class Compositor {
   static inline const struct org_kde_kwin_idle_timeout_interface kde_told_implementation = {
       destroy, [](wl_client*, wl_resource*) {}};
   static inline const struct org_kde_kwin_idle_interface kde_implementation = {notify_kde};
+  static void nothing(wl_client*, wl_resource*) {}
+  static inline const struct zwlr_foreign_toplevel_manager_v1_interface windows_implementation = {nothing};
+  static inline const struct zwlr_foreign_toplevel_handle_v1_interface window_implementation = {
+      nothing,
+      nothing,
+      nothing,
+      nothing,
+      [](wl_client*, wl_resource*, wl_resource*) {},
+      nothing,
+      [](wl_client*, wl_resource*, wl_resource*, std::int32_t, std::int32_t, std::int32_t, std::int32_t) {},
+      destroy};
 
   wl_display* display_;
   std::filesystem::path directory_;
@@ -122,7 +171,9 @@ class Compositor {
   wl_event_source* orders_ = nullptr;
   wl_resource* told_ = nullptr;
   wl_resource* kde_told_ = nullptr;
-  std::optional<bool> idle_;  // in the thread only, as the two above
+  wl_resource* windows_ = nullptr;
+  wl_resource* window_ = nullptr;
+  std::optional<bool> idle_;  // in the thread only, as the four above
   std::atomic<std::uint32_t> timeout_ = 0;
   int pipe_[2] = {-1, -1};
   std::thread thread_;
@@ -132,7 +183,7 @@ class Compositor {
 SessionReport::Input next_word(Source& source) {
   pollfd polled{source.descriptor(), POLLIN, 0};
   CHECK(::poll(&polled, 1, 10'000) == 1);
-  CHECK(source.serve(system_clock().steady()).ok());
+  CHECK(source.serve(system_clock().steady(), Probe::no).ok());
   SessionReport report;
   source.say(report, system_clock().steady());
   REQUIRE(report.inputs.size() == 1);
@@ -160,6 +211,34 @@ TEST_CASE("A Wayland compositor tells of both changes, in either protocol") {
   CHECK(compositor.timeout() == 3000);
 }
 
+TEST_CASE("The active window of a compositor that tells of windows fills the screen, or does not") {
+  Compositor compositor(Speaks::ext);
+  const auto source = make_wayland_source(compositor.settings(), system_clock().steady());
+  REQUIRE(source.ok());
+  const auto fills_screen = [&]() -> std::string {
+    pollfd polled{(*source)->descriptor(), POLLIN, 0};
+    CHECK(::poll(&polled, 1, 10'000) == 1);
+    CHECK((*source)->serve(system_clock().steady(), Probe::no).ok());
+    SessionReport report;
+    (*source)->say(report, system_clock().steady());
+    if (report.busy.empty()) return "";
+    CHECK(report.busy[0].kind == SessionReport::Busy::Kind::full_screen);
+    return report.busy[0].what;
+  };
+  for (int round = 0; round < 2; ++round) {
+    compositor.open_window();
+    CHECK(fills_screen().empty());
+    compositor.fill_screen();
+    CHECK(fills_screen() == "mpv");
+    compositor.leave_window();
+    CHECK(fills_screen().empty());
+    compositor.fill_screen();
+    CHECK(fills_screen() == "mpv");
+    compositor.close_window();
+    CHECK(fills_screen().empty());
+  }
+}
+
 TEST_CASE("A compositor that tells no idle times is no source, and one that ends is no more") {
   {
     Compositor silent(Speaks::nothing);
@@ -172,7 +251,7 @@ TEST_CASE("A compositor that tells no idle times is no source, and one that ends
   REQUIRE(source.ok());
   compositor.reset();
   Status served;
-  for (int i = 0; i < 100 && served.ok(); ++i) served = (*source)->serve(system_clock().steady());
+  for (int i = 0; i < 100 && served.ok(); ++i) served = (*source)->serve(system_clock().steady(), Probe::no);
   CHECK(served.error().kind == ErrorKind::unavailable);
   CHECK_FALSE(make_wayland_source(settings, system_clock().steady()).ok());
 }

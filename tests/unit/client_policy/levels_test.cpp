@@ -36,17 +36,19 @@ RunDecision decided(const OwnerRules& rules, const std::vector<Observation>& see
 }
 
 TEST_CASE("A level is a situation and its limits") {
-  const auto level = parse_level("used 2 cores 25% 60C");
+  const auto level = parse_level("used 2 cores 25% 60C 1200rpm");
   REQUIRE(level);
   CHECK(level->situation == Situation::used);
   CHECK(level->level.cores == 2);
   CHECK(level->level.cpu_share == 0.25);
   CHECK(level->level.temperature_max == 60);
+  CHECK(level->level.fan_rpm_max == 1200);
   CHECK(parse_level("battery off")->level.off);
   CHECK(parse_level("  idle   100% ")->level.cpu_share == 1);
-  for (const char* text : {"", "used", "used 1", "used core", "used 0 cores", "used 1.5 cores", "used 101%",
-                           "used 0%", "used nan%", "used 20C", "weekend 1 core", "used off 1 core",
-                           "used 1 core loud", "used -1 cores", "used %", "used C"})
+  for (const char* text :
+       {"", "used", "used 1", "used core", "used 0 cores", "used 1.5 cores", "used 101%", "used 0%",
+        "used nan%", "used 20C", "weekend 1 core", "used off 1 core", "used 1 core loud", "used -1 cores",
+        "used %", "used C", "used rpm", "used 99rpm", "used 1200 rpm"})
     CHECK_FALSE(parse_level(text));
 }
 
@@ -107,7 +109,27 @@ TEST_CASE("A level's temperature holds in its situation only") {
   CHECK(decided(rules, {input(1h), warm}).mode == RunMode::run);
   const RunDecision used = decided(rules, {input(0s), warm});
   CHECK(used.mode == RunMode::pause);
-  CHECK(used.reason == "it is too hot: 70 degrees; it computes below 55");
+  CHECK(used.reason == "it is too hot: 70 degrees (cpu); it computes below 55");
+}
+
+TEST_CASE(
+    "Of a level's fan speed and the preferences' the least holds, and nothing is said where neither is set") {
+  OwnerRules rules = rules_with({"used 100% 1200rpm"});
+  const std::vector<Observation> used = {input(0s), {Kind::fan, "thinkpad fan 1", 0s, {}, 1300}};
+  const std::vector<Observation> idle = {input(1h), used[1]};
+  CHECK(minds_fans(rules));
+  CHECK(decided(rules, used).reason == "a fan is too fast: 1300 rpm (thinkpad fan 1); it computes below 960");
+  CHECK(decided(rules, idle).mode == RunMode::run);
+  rules.fan_rpm_max = 1400;
+  CHECK(decided(rules, idle).cpu_share == 0.75);
+  CHECK(decided(rules, used).mode == RunMode::pause);
+  const auto said = [](const OwnerRules& by) {
+    const auto details = OwnerPolicy().judge({by, {input(1h)}, start, {}}).details;
+    return std::ranges::any_of(details, [](const auto& one) { return one.starts_with("fan speed: "); });
+  };
+  CHECK(said(rules));
+  CHECK_FALSE(said(rules_with({"used 100% 1200rpm"})));  // nobody uses it
+  CHECK_FALSE(minds_fans(rules_with({"used 60C"})));
 }
 
 TEST_CASE("A level keeps no one from pausing, and is not told where it limits nothing") {

@@ -321,19 +321,20 @@ TEST_CASE("Ten minutes at a desk read like plain sense") {
   INFO(story);
   const std::string runs = " run: computing is allowed and nothing stands against it";
   const std::string waits = " pause: it waits 59 seconds more, to be sure that this is over: ";
-  const std::vector<std::string> wanted = {"0" + runs,
-                                           "60 pause: somebody used this computer 0 seconds ago (X11 display "
-                                           ":0): it computes after 2 minutes without",
-                                           "209" + runs,
-                                           "300 pause: this computer runs on its battery (BAT0)",
-                                           "330" + waits + "this computer runs on its battery (BAT0)",
-                                           "389" + runs,
-                                           "450 pause: it is too hot: 86 degrees; it computes below 80",
-                                           "460" + waits + "it is too hot: 86 degrees; it computes below 80",
-                                           "519" + runs,
-                                           "520 pause: steam runs, which is to have it alone",
-                                           "540" + waits + "steam runs, which is to have it alone",
-                                           "599" + runs};
+  const std::vector<std::string> wanted = {
+      "0" + runs,
+      "60 pause: somebody used this computer 0 seconds ago (X11 display "
+      ":0): it computes after 2 minutes without",
+      "209" + runs,
+      "300 pause: this computer runs on its battery (BAT0)",
+      "330" + waits + "this computer runs on its battery (BAT0)",
+      "389" + runs,
+      "450 pause: it is too hot: 86 degrees (cpu); it computes below 80",
+      "460" + waits + "it is too hot: 86 degrees (cpu); it computes below 80",
+      "519" + runs,
+      "520 pause: steam runs, which is to have it alone",
+      "540" + waits + "steam runs, which is to have it alone",
+      "599" + runs};
   CHECK(said == wanted);
 }
 

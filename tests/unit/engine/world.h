@@ -138,7 +138,7 @@ class ScriptedActivity final : public host::ActivityMonitor {
   }
   std::vector<int> descriptors() const override { return {}; }
   bool touched() const override { return news; }
-  void watch_programs(const std::vector<std::string>& names) override { programs = names; }
+  void watch(const Wanted& wanted) override { programs = wanted.programs; }
   void show(std::optional<client_policy::Notice> notice) override { shown = std::move(notice); }
   std::optional<std::int64_t> take_shown() override { return std::exchange(answered, std::nullopt); }
   client_policy::LocalTime local_time() const override { return {}; }

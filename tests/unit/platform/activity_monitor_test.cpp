@@ -60,7 +60,7 @@ TEST_CASE("What other programs take: processor, memory, and those that want it a
   computer.put("proc/78/comm", "a-rather-long-n\n");
   computer.put("proc/self/comm", "other\n");
   const auto activity = computer.activity();
-  activity->watch_programs({"steam", "a-rather-long-name", "other", "absent"});
+  activity->watch({{"steam", "a-rather-long-name", "other", "absent"}});
   auto seen = activity->observe(SteadyTime{1h});
   REQUIRE(seen.size() == 3);
   CHECK(seen[0].kind == Kind::program);
@@ -75,7 +75,7 @@ TEST_CASE("What other programs take: processor, memory, and those that want it a
   CHECK(seen[3].kind == Kind::load);
   CHECK(seen[3].value == Approx(0.3));
   computer.put("proc/stat", "garbage\n");
-  activity->watch_programs({});
+  activity->watch({});
   CHECK(activity->observe(SteadyTime{1h} + 20s).size() == 1);
 }
 
@@ -242,6 +242,38 @@ TEST_CASE("A processor's own sensors are those of its driver; Tdie counts before
   chip(0, "temp2_input", "72000");
   chip(0, "temp2_label", "Tdie");
   CHECK(seen()[0].value == 72);
+}
+
+TEST_CASE("Fans are read where they are wanted, but for pumps and broken ones") {
+  const Computer computer;
+  const auto chip = [&](int number, const std::string& file, const std::string& text) {
+    computer.put("sys/class/hwmon/hwmon" + std::to_string(number) + "/" + file, text + "\n");
+  };
+  chip(0, "name", "nct6798");
+  chip(0, "fan1_input", "0");
+  chip(0, "fan2_input", "1180");
+  chip(0, "fan3_input", "2800");
+  chip(0, "fan3_label", "AIO Pump");
+  chip(0, "fan4_input", "900");
+  chip(0, "fan4_fault", "1");
+  chip(1, "name", "dell_smm");
+  chip(1, "fan1_input", "2700");
+  chip(1, "fan1_label", "Processor Fan");
+  chip(2, "name", "dell_smm");
+  chip(2, "fan1_input", "2400");
+  chip(2, "fan1_label", "Processor Fan");
+  const auto activity = computer.activity();
+  CHECK(activity->observe(SteadyTime{1h}).empty());
+  activity->watch({{}, true});
+  const auto seen = activity->observe(SteadyTime{1h});
+  REQUIRE(seen.size() == 4);
+  CHECK(seen[0].kind == Kind::fan);
+  CHECK(seen[0].source == "nct6798 fan 1");
+  CHECK(seen[0].value == 0);
+  CHECK(seen[1].source == "nct6798 fan 2");
+  CHECK(seen[1].value == 1180);
+  CHECK(seen[2].source == "dell_smm Processor Fan");
+  CHECK(seen[3].source == "dell_smm Processor Fan 2");
 }
 
 TEST_CASE("A battery that is not charging while the mains are offline is run on") {

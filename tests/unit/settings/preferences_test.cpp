@@ -34,7 +34,7 @@ TEST_CASE("Without files the defaults hold: only while nobody uses the computer"
   CHECK(owner_settings.memory_bytes == 4'000'000);
   CHECK(owner_settings.give_back_after == Duration{std::chrono::minutes{10}});
   CHECK(book->origin("run") == "default");
-  CHECK(book->lines().size() == 37);
+  CHECK(book->lines().size() == 38);
 }
 
 TEST_CASE("Every preset is whole, and the one for everything leaves nothing alone") {
@@ -45,7 +45,7 @@ TEST_CASE("Every preset is whole, and the one for everything leaves nothing alon
     const auto book = places.load();
     REQUIRE(book.ok());
     const auto lines = book->lines();
-    CHECK(lines.size() == 37);
+    CHECK(lines.size() == 38);
     for (const auto& line : lines) {
       CHECK_FALSE(line.value.empty());
       CHECK_FALSE(line.meaning.empty());
@@ -62,13 +62,17 @@ TEST_CASE("Levels are one preference, checked word by word") {
   const Places places;
   auto book = places.load();
   REQUIRE(book.ok());
-  REQUIRE(book->set(places.files, "levels", R"(["used 1 core 25% 60C", "battery off"])").ok());
+  REQUIRE(book->set(places.files, "levels", R"(["used 1 core 25% 60C 1200rpm", "battery off"])").ok());
   REQUIRE(book->set(places.files, "night_hours", "22-7").ok());
   const client_policy::OwnerRules owner = book->values().owner_settings(0).owner;
   REQUIRE(owner.levels[Situation::used]);
   CHECK(owner.levels[Situation::used]->cores == 1);
   CHECK(owner.levels[Situation::used]->cpu_share == 0.25);
   CHECK(owner.levels[Situation::used]->temperature_max == 60);
+  CHECK(owner.levels[Situation::used]->fan_rpm_max == 1200);
+  CHECK_FALSE(owner.fan_rpm_max);
+  REQUIRE(book->set(places.files, "fan_rpm_max", "1500").ok());
+  CHECK(book->values().owner_settings(0).owner.fan_rpm_max == 1500);
   CHECK(owner.levels[Situation::battery]->off);
   CHECK_FALSE(owner.levels[Situation::idle]);
   CHECK(owner.night_hours.size() == 7);
