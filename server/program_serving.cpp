@@ -10,6 +10,7 @@
 #include <cstring>
 #include <memory>
 
+#include "server/http/placed.h"
 #include "server/http/ticket_keys.h"
 #include "shared/io/private_files.h"
 
@@ -98,6 +99,7 @@ Result<http::ServerOptions> http_options(const service::Configuration& configura
   TRY_ASSIGN(options.listening, inherited_socket());
   if (options.listening >= 0) options.timeouts.drain = drain;
   options.is_proxy = service::proxy_check(configuration);
+  options.takes_part = http::takes_part;
   options.threads = static_cast<int>(configuration.threads);
   options.connections_max = static_cast<int>(configuration.connections_max);
   options.connections_per_network_max = static_cast<int>(configuration.connections_per_network_max);
@@ -108,7 +110,6 @@ Result<std::unique_ptr<Serving>> Serving::start(service::Service& service, http:
                                                 http::PublicPage page) {
   std::unique_ptr<Serving> serving(new Serving(service, page, options.figures));
   http::Router& router = serving->router_;
-  options.takes_part = [](const http::Request& head) { return http::Router::takes_part(head); };
   options.body_bytes_max = [&router](const http::Request& head) { return router.body_bytes_max(head); };
   TRY_ASSIGN(serving->server_,
              http::Server::start(std::move(options), [&router](http::Request request, http::Reply reply) {

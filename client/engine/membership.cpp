@@ -112,7 +112,7 @@ Exchange Membership::due(bool work_wanted, SteadyTime now, Alarm& alarm) const {
   outgoing.failure = deliveries_.failure_due(now);
   outgoing.work = work_wanted;
   outgoing.units = !units_.empty();
-  outgoing.commit = deliveries_.commit_due(now);
+  outgoing.commit = deliveries_.commit_due(now) || gives_back_;
   const Exchange due = session_.due(outgoing, now, alarm);
   return due == Exchange::commit ? Exchange::work : due;
 }

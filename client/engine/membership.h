@@ -138,6 +138,7 @@ class Membership {
   [[nodiscard]] bool must_wait_for_key(const Bytes& key);
   [[nodiscard]] bool must_wait_for_keys(const Granted& granted);  // REQUIRES: the project is known
   void refuse(UnitId unit, protocol::FailureKind kind, const std::string& message);
+  void give_back(UnitId unit, const Error& disk);
   void hear_of_revocations(std::optional<std::int64_t> number);
   void take_revocations(SlotOrders& orders);
   void take_progress(const std::vector<protocol::ProblemProgress>& progress);
@@ -169,6 +170,7 @@ class Membership {
   Bytes doubted_key_;                       // the last that was not known
   bool awaits_document_ = false;
   std::vector<std::pair<Granted, int>> doubted_grants_;  // of the last answer; their slots
+  bool gives_back_ = false;  // the server is to be told what is held, since a unit that it gave is not
   Standing standing_ = Standing::served;
 };
 

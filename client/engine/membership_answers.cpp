@@ -91,6 +91,7 @@ void Membership::take(FailureAnswered& event, SlotOrders&, SteadyTime now) {
 void Membership::take(WorkAnswered& event, SlotOrders& orders, SteadyTime now) {
   if (event.reply.ok()) {
     protocol::WorkReply& reply = *event.reply;
+    gives_back_ = false;  // the request named the units that are held
     hear_of_revocations(reply.revocations);
     doubted_grants_.clear();
     for (const auto& statement : reply.acknowledgements) take_acknowledgement(statement, now);
@@ -194,6 +195,16 @@ void Membership::refuse(UnitId unit, protocol::FailureKind kind, const std::stri
   deliveries_.refuse(std::move(report));
 }
 
+// It is no failure: another host may have the unit at once, and this one asks again when its disk takes
+// something.
+void Membership::give_back(UnitId unit, const Error& disk) {
+  deliveries_.report_disk_trouble(disk);
+  spdlog::warn("unit {} is not kept: it goes back to the server", unit.value);
+  if (const Status gone = services_.files.remove_all(directory_.unit(unit)); !gone.ok())
+    spdlog::warn("{}", gone.error().message);
+  gives_back_ = true;
+}
+
 void Membership::take_grant(const Granted& granted, int slot, SteadyTime now) {
   if (!trust_.knows_project()) return;  // the server is not believed at present: it gets the unit back
   const bool expired = trust_.work_certificate_expired(services_.clock.now());
@@ -217,10 +228,7 @@ void Membership::take_grant(const Granted& granted, int slot, SteadyTime now) {
     return refuse(id, protocol::FailureKind::not_executable,
                   "the owner of this computer does not permit the application " + trusted->application.name);
   auto held = HeldUnit::create(services_.files, directory_.unit(id), granted, trusted->grant);
-  if (!held.ok()) {
-    deliveries_.report_disk_trouble(held.error());
-    return refuse(id, protocol::FailureKind::not_executable, held.error().message);
-  }
+  if (!held.ok()) return give_back(id, held.error());
   auto unit = std::make_unique<Unit>(std::move(held).value());
   unit->slot = std::clamp(slot, 0, slots_ - 1);
   unit->granted_at = now;

@@ -12,7 +12,8 @@
 namespace gleaner::client_policy {
 
 // In order of urgency. `move`: to another place of the project; `project`: its document is fetched;
-// `failure`: of a unit; `commit`: results alone, in a request for work that names no slot.
+// `failure`: of a unit; `commit`: results, or the units that are held, alone, in a request for work that
+// names no slot.
 enum class Exchange { none, move, project, failure, work, heartbeat, commit };
 
 // What there is to say now.

@@ -20,6 +20,10 @@ struct Placed {
 [[nodiscard]] inline bool moves_blob(const std::string& path) {
   return path.starts_with("/v1/uploads/") || path.starts_with("/v1/blobs/");
 }
+// An upload keeps the part of a piece that arrived before its connection broke.
+[[nodiscard]] inline bool takes_part(const Request& head) {
+  return head.method == "PATCH" && head.path.starts_with("/v1/uploads/");
+}
 // A large body that nobody was to read, by body_bytes_max().
 [[nodiscard]] inline bool is_unread(const Request& request) {
   return request.body.empty() &&

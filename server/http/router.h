@@ -37,10 +37,6 @@ class Router {
   }
   // How large a body may be, by its head; large ones are taken of hosts and administrators only.
   [[nodiscard]] std::int64_t body_bytes_max(const Request& head);
-  // An upload keeps the part of a piece that arrived before its connection broke.
-  [[nodiscard]] static bool takes_part(const Request& head) {
-    return head.method == "PATCH" && head.path.starts_with("/v1/uploads/");
-  }
 
  private:
   // A host that has not moved too much already, or an administrator. What is not announced has to be read to

@@ -310,6 +310,7 @@ void Uplink::add_bytes(service::UpMessage& message) {
       continue;
     }
     if (commit.data) all += static_cast<std::int64_t>(commit.data->size());
+    if (commit.given) all += static_cast<std::int64_t>(protocol::encode(commit.given->grant).size());
     kept.push_back(std::move(commit));
     results.push_back(message.results[i]);
   }

@@ -65,8 +65,10 @@ protocol::SignedStatement proof_of(const protocol::EnrolRequest& request, const 
 Result<protocol::EnrolReply> enrol(const Ways& ways, const protocol::JoinCode& code, const Found& found,
                                    protocol::EnrolRequest request, const crypto::PrivateKey& key) {
   const Server server{code.base_url(), ""};
-  const auto nonce =
-      understand<protocol::EnrolmentNonce>(call(ways.http, server, get_request(server, nonce_path)));
+  // The proof counts once: over a kept connection that dies under it libcurl would send it again by itself.
+  io::HttpRequest first = get_request(server, nonce_path);
+  first.headers.emplace_back("Connection", "close");
+  const auto nonce = understand<protocol::EnrolmentNonce>(call(ways.http, server, std::move(first)));
   const bool older = !nonce.ok() && (nonce.error().kind == ErrorKind::not_found ||
                                      nonce.error().kind == ErrorKind::unauthorized);
   if (older)

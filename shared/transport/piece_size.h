@@ -35,8 +35,9 @@ class PieceSize {
 
 // What comes is kept byte by byte: a piece bounds only how long a server has to wait for a slow reader.
 inline constexpr PieceSize::Bounds download_pieces{256 << 10, 16 << 10, 4 << 20, std::chrono::seconds{20}};
-// A server that is killed loses the part of a piece that it has, and so does a front end. The first piece
-// fits the limit that holds for strangers.
+// A server or a front end that is killed loses the part of a piece that it has, which is in its memory: some
+// 5 s of the line. Of a connection that breaks, it is stored, and the next piece may come to another front
+// end. The first piece fits the limit that holds for strangers.
 inline constexpr PieceSize::Bounds upload_pieces{32 << 10, 8 << 10, 1 << 20, std::chrono::seconds{5}};
 
 }  // namespace gleaner::transport

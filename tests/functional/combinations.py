@@ -147,6 +147,7 @@ class Combination:
         if self.backup is None:
             self.make_backup()
         if "server" in self.grid.processes:
+            self.calendars["server"].jump(0)  # it does not start before its work key's certificate begins
             self.grid.restore_server(self.backup, env=self.calendars["server"].env)
 
     def rename(self, name, which, lasts):
@@ -180,6 +181,7 @@ class Combination:
 
     def start_server_again(self):
         if "server" not in self.grid.processes:
+            self.calendars["server"].jump(0)
             self.grid.start_server(env=self.calendars["server"].env)
 
     def kill_relay(self, name, which, lasts):

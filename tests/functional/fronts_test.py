@@ -12,8 +12,9 @@ import threading
 import time
 import unittest
 
-from harness import MANDELBROT, SQUARES, FakeHost, Grid, HostKey, free_port, from_base64url, main, seeded
-from kernels import Held
+from harness import MANDELBROT, SQUARES, FakeHost, Grid, HostKey, code_at, free_port, from_base64url, main, seeded
+from kernels import Held, squares_copy
+from link_proxy import Link
 
 SETTINGS = "work.commit_seconds = 1\nwork.heartbeat_seconds = 2\nwork.unit_minimum_seconds = 1\n"
 COPIED = ("server.toml", "keys/root.public", "keys/tls.pem", "keys/tls.key")
@@ -162,6 +163,67 @@ class TwoFronts(unittest.TestCase):
         text = connection.getresponse().read().decode()
         connection.close()
         return next(float(line.split()[1]) for line in text.splitlines() if line.startswith(name + " "))
+
+
+class SlowUpload(unittest.TestCase):
+    """What comes of a piece before its connection breaks is the leader's, and the next piece comes to another front end. A front end
+    that is killed loses the piece that it reads."""
+
+    LINE, RESULT = 8000, 200_000  # bytes a second; bytes that cannot be compressed
+    PIECE = 5 * LINE  # at most (shared/transport/piece_size.h)
+    CONNECTION = 6000  # bytes up at most, as in slow_line_test.py
+
+    def bytes_of_an_upload(self, happens, after):
+        """(bytes, connections) that crossed the line. `happens(link, start_anew)` after so many bytes each."""
+        with Fronts("work.heartbeat_seconds = 60\n") as grid:
+            ports = {"one": free_port(), "two": free_port()}
+            grid.start_leader()
+            for name, port in ports.items():
+                grid.make_front(name)
+                grid.start_front(name, port)
+            relay = Relay(grid.port, ports.values())
+            self.addCleanup(relay.close)
+            for port in ports.values():
+                grid.wait_ready(port)
+            grid.add_application(squares_copy(grid.directory / "large", "large", self.RESULT))
+            link = Link(grid.port)
+            self.addCleanup(link.close)
+            grid.join("pc", code=code_at(grid.own_code, f"127.0.0.1:{link.port}"))
+            link.shape(up=self.LINE, latency=0.05)
+
+            def start_anew():
+                for name, port in ports.items():
+                    self.assertEqual(grid.kill(name), -signal.SIGKILL)
+                    grid.start_front(name, port)
+                    grid.wait_ready(port)
+
+            connections, begun = link.connections, link.bytes["up"]
+            identity = grid.add_problem("large", "large", count=1)
+            grid.start_client("pc")
+            at = begun
+            for more in after:
+                at += more
+                grid.wait_until("a part of it", lambda: link.bytes["up"] >= at, 120)
+                happens(link, start_anew)
+            grid.wait_finished(identity, 240)
+            sent, connections = link.bytes["up"] - begun, link.connections - connections
+            print(f"{sent} of {self.RESULT} bytes, {connections} connections", flush=True)
+            return sent, connections
+
+    # The first piece has 32 KiB, the next 40 kB; of one that broke, the next has a quarter.
+    AFTER = (67_000, 48_000, 48_000)
+
+    def test_of_a_line_that_breaks_each_byte_crosses_about_once(self):
+        def breaks(link, _):
+            link.cut()
+            link.restore()
+
+        sent, connections = self.bytes_of_an_upload(breaks, self.AFTER)
+        self.assertLess(sent, 1.05 * self.RESULT + self.CONNECTION * connections)
+
+    def test_front_ends_that_are_killed_cost_a_piece(self):
+        sent, connections = self.bytes_of_an_upload(lambda _, start_anew: start_anew(), self.AFTER)
+        self.assertLess(sent, 1.05 * self.RESULT + self.CONNECTION * connections + self.PIECE * len(self.AFTER))
 
 
 class OneFront(unittest.TestCase):

@@ -40,6 +40,7 @@ class Link:
         self.lots = random.Random(1)
         self.shape(up, down, latency, loss, breaks)
         self.bytes = {"up": 0, "down": 0}
+        self.ends = None  # (way, bytes), of break_at()
         self.connections = 0  # so far
         self.whole, self.silent = True, False
         self.open = set()
@@ -52,6 +53,10 @@ class Link:
         """From now on."""
         self.latency, self.loss, self.breaks = latency, loss, breaks
         self.buckets = {"up": Bucket(up), "down": Bucket(down)}
+
+    def break_at(self, way, count):
+        """The connection that moves so many bytes more that way, all together, breaks in front of the last of them; once."""
+        self.ends = way, self.bytes[way] + count
 
     def do(self, work):
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(30)
@@ -120,6 +125,9 @@ class Link:
                 if self.silent:
                     await asyncio.sleep(3600)  # ended by restore()
                 self.bytes[way] += len(data)
+                if self.ends and self.ends[0] == way and self.bytes[way] >= self.ends[1]:
+                    self.ends = None
+                    raise Broken
                 if self.breaks and self.lots.random() < len(data) / self.breaks:
                     raise Broken
                 if self.latency:

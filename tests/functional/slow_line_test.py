@@ -1,5 +1,6 @@
-"""A computer behind a line of 8 kB a second that loses packets and breaks connections, whose client is killed in the middle, and many
-computers that share a line: an application arrives and a result leaves, each byte about once. GLEANER_PCS=12 is the long form: so many
+"""A computer behind a line of 8 kB a second that loses packets and breaks connections, whose client and server are killed in the middle,
+and many computers that share a line: an application arrives and a result leaves, each byte about once. So it does where dates jump meanwhile,
+and a line that breaks while a computer joins leaves one host. GLEANER_PCS=12 is the long form: so many
 share a line of 100 kB a second, and the application has a megabyte."""
 import os
 import random
@@ -8,7 +9,7 @@ import signal
 import time
 import unittest
 
-from harness import Grid, code_at, main
+from harness import Calendar, Grid, code_at, dated, main
 from kernels import squares_copy
 from link_proxy import Link
 
@@ -19,6 +20,7 @@ APPLICATION = 1_200_000 if LONG else 560_000  # that cannot be compressed; it ta
 RESULT = 1_000_000 if LONG else 120_000
 BREAKS = 100_000  # bytes, on average, until a connection breaks
 CONNECTION = 6_000  # bytes each way at most, 3,900 on average: a handshake, what is asked again, and the TLS record that broke
+PIECE = 5 * LINE  # of a result: a server that is killed loses what it has of one (shared/transport/piece_size.h)
 FETCHING = re.compile(r"fetching what large needs: \d+ % of [\d.]+ [kM]B at [\d.]+ kB/s")
 SETTINGS = "work.heartbeat_seconds = 10\nwork.commit_seconds = 1\n"
 
@@ -50,18 +52,64 @@ class SlowLine(unittest.TestCase):
             grid.start_client("pc")
             grid.wait_until("a part of it", lambda: crossed("down") > 0.2 * APPLICATION, 120)
             self.assertRegex(grid.control("pc", "why").stdout, FETCHING)
-            for part in (0.4, 0.7):
-                grid.wait_until("a part of it", lambda: crossed("down") > part * APPLICATION, 240)
-                grid.kill("pc", signal.SIGKILL)
-                grid.start_client("pc")
-            grid.wait_until("its result on the way", lambda: crossed("up") > RESULT / 2, 480)
-            grid.kill("pc", signal.SIGKILL)
-            grid.start_client("pc")
+            ends = {"pc": lambda: grid.start_client("pc"), "server": grid.start_server}
+            for way, size, part, name in (("down", APPLICATION, 0.4, "pc"), ("down", APPLICATION, 0.6, "server"), ("down", APPLICATION, 0.8, "pc"),
+                                          ("up", RESULT, 0.4, "pc"), ("up", RESULT, 0.7, "server")):
+                grid.wait_until("a part of it", lambda: crossed(way) > part * size, 480)
+                grid.kill(name, signal.SIGKILL)
+                ends[name]()
             grid.wait_finished(identity, 480)
             connections = link.connections - connections
             print(f"down {crossed('down')} of {APPLICATION}, up {crossed('up')} of {RESULT}, {connections} connections", flush=True)
             self.assertLess(crossed("down"), 1.05 * APPLICATION + CONNECTION * connections)
-            self.assertLess(crossed("up"), 1.05 * RESULT + CONNECTION * connections)
+            self.assertLess(crossed("up"), 1.05 * RESULT + CONNECTION * connections + PIECE)
+
+    @dated
+    def test_dates_that_jump_in_the_middle_of_an_upload_cost_nothing(self):
+        with Grid(SETTINGS) as grid:
+            dates = {name: Calendar(grid.directory) for name in ("pc", "server")}
+            grid.start_server(env=dates["server"].env)
+            grid.add_application(large(grid, 1000, RESULT))
+            link = Link(grid.port, up=LINE, latency=0.05)
+            self.addCleanup(link.close)
+            self.join(grid, "pc", link)
+            identity = grid.add_problem("large", "large", count=1)
+            begun, connections = link.bytes["up"], link.connections
+            grid.start_client("pc", env=dates["pc"].env)
+            jumps = [(name, days) for name in dates for days in (3, -3)]
+            for number, (name, days) in enumerate(jumps):
+                grid.wait_until("a part of it", lambda: link.bytes["up"] - begun > (number + 1) / (len(jumps) + 1) * RESULT, 240)
+                dates[name].jump(days * Calendar.DAY)
+                link.cut()  # a new connection looks at what is valid
+                link.restore()
+                time.sleep(2)
+                dates[name].jump(0)
+            grid.wait_finished(identity, 240)
+            sent, connections = link.bytes["up"] - begun, link.connections - connections
+            print(f"up {sent} of {RESULT}, {connections} connections", flush=True)
+            self.assertLess(sent, 1.05 * RESULT + CONNECTION * connections)
+            self.assertFalse(any(host["failures"] for host in grid.admin_json("host", "list")["items"]))
+
+    def test_a_line_that_breaks_while_a_computer_joins_leaves_one_host(self):
+        with Grid(SETTINGS) as grid:
+            grid.start_server()
+            link = Link(grid.port)
+            self.addCleanup(link.close)
+            before = dict(link.bytes)
+            self.join(grid, "whole", link)
+            whole = {way: link.bytes[way] - before[way] for way in before}
+            names = ["whole"]
+            # The last bytes are the answer to the enrolment, after which the server has the host.
+            for way, part in (("up", 0.2), ("up", 0.6), ("down", 0.2), ("down", 0.6), *(("down", 0.9 + i / 100) for i in range(10))):
+                names.append(f"pc{len(names)}")
+                link.break_at(way, int(part * whole[way]))
+                code = code_at(grid.own_code, f"127.0.0.1:{link.port}")
+                told = grid.join(names[-1], code=code, check=False)
+                if told.returncode:
+                    self.assertIn("closed the connection", told.stderr)
+                    grid.join(names[-1], code=code)
+            self.assertEqual(sorted(host["name"] for host in grid.admin_json("host", "list")["items"]), sorted(names))
+            self.assertIn("joined again", grid.log("server"), "no answer was lost")
 
     def test_computers_that_share_a_line_all_finish(self):
         each = 1_000_000 if LONG else 160_000

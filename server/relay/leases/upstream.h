@@ -31,8 +31,9 @@ using ResultName = std::tuple<HostId, UnitId, std::int64_t, std::int64_t, std::s
 // A result that the project has not answered.
 struct Owed {
   storage::DeliveryRow row;
-  Timestamp held_since;  // by the parent, which is a relay; 0: it is not, as far as is known
-  Duration patience{0};  // after which it is sent again
+  Timestamp held_since;     // by the parent, which is a relay; 0: it is not, as far as is known
+  Duration patience{0};     // after which it is sent again
+  bool with_grant = false;  // the project refused it, and may have lost the lease in a restore
   // Its bytes as they came, compressed. Null: they are read from the store, or from a blob.
   std::shared_ptr<const Bytes> packed = {};
 };
@@ -125,6 +126,8 @@ void owe(Upstream& upstream, storage::DeliveryRow row, Bytes packed = {});
 [[nodiscard]] bool is_outdated(const Upstream& upstream, const protocol::SignedStatement& answer);
 // As much is owed as this relay's disk is to hold, or more.
 [[nodiscard]] bool is_full(const Upstream& upstream, const Settings& settings);
+// What the lease's row says above a grant. Error: it cannot be read.
+[[nodiscard]] Result<const Upstream::Chain*> chain_of(Upstream& upstream, const storage::LeaseRow& lease);
 // The lease that these items are a part of, or were: the latest that is open, else any. Null: there is none.
 [[nodiscard]] const storage::LeaseRow* find_lease(const Upstream& upstream, ProblemId problem, int stage,
                                                   Range range);

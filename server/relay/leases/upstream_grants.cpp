@@ -11,7 +11,6 @@
 #include "shared/protocol/codec.h"
 
 namespace gleaner::service {
-namespace {
 
 Result<const Upstream::Chain*> chain_of(Upstream& upstream, const storage::LeaseRow& lease) {
   const auto known = upstream.chains.find(lease.unit);
@@ -20,8 +19,6 @@ Result<const Upstream::Chain*> chain_of(Upstream& upstream, const storage::Lease
   std::string digest = crypto::sha256_hex(statements.statements.front().payload);
   return &(upstream.chains[lease.unit] = {std::move(statements), std::move(digest)});
 }
-
-}  // namespace
 
 Status Upstream::grant(Transaction& tx, const protocol::WorkRequest& /*request*/,
                        const policy::SlotGrant& granted, WorkOutcome& outcome) {

@@ -74,6 +74,14 @@ protocol::UnitReport report_of_done(const Model& model, const storage::LeaseRow&
   return report_of(report, lease);
 }
 
+std::optional<protocol::GivenUnit> grant_of(Upstream& upstream, UnitId lease) {
+  const auto found = upstream.leases.find(lease);
+  if (found == upstream.leases.end()) return std::nullopt;
+  const auto chain = chain_of(upstream, found->second);
+  if (!chain.ok()) return std::nullopt;
+  return protocol::GivenUnit{(*chain)->statements.statements.front(), {}};
+}
+
 void say_results(Transaction& tx, UpMessage& message) {
   Upstream& upstream = upstream_of(tx.model);
   if (tx.now < upstream.sends_at) return;
@@ -90,6 +98,7 @@ void say_results(Transaction& tx, UpMessage& message) {
     commit.bytes = row.bytes;
     commit.compute_seconds = row.compute_seconds;
     commit.delivery = *statement;
+    if (owed.with_grant) commit.given = grant_of(upstream, row.lease);
     message.request.commits.push_back(std::move(commit));
     message.results.push_back({segment, row.in_store, owed.packed});
   }

@@ -194,6 +194,9 @@ Status take_reply(Transaction& tx, const UpMessage& message, const protocol::Wor
                   const std::vector<LeasedUnit>& leases, const std::vector<LeasedStage>& stages) {
   Upstream& upstream = upstream_of(tx.model);
   upstream.trouble.clear();
+  std::map<ProblemId, policy::RelayReply> replies;
+  for (const ProblemId id : message.said) replies[id];
+  TRY(take_orders(tx, reply, replies));  // before the answers, which depend on what is leased
   for (const auto& statement : reply.acknowledgements) TRY(take_answer(tx, statement));
   take_held(tx, message, reply);
   upstream.says_unable_at = tx.now + from_seconds(reply.interval_seconds);
@@ -202,9 +205,6 @@ Status take_reply(Transaction& tx, const UpMessage& message, const protocol::Wor
     for (const auto& one : *message.request.measured) upstream.measured.erase(one.host);
     if (upstream.measured.empty()) upstream.tells_measured_at = tx.now + measured_pause;
   }
-  std::map<ProblemId, policy::RelayReply> replies;
-  for (const ProblemId id : message.said) replies[id];
-  TRY(take_orders(tx, reply, replies));
   for (const auto& leased : leases) TRY(take_lease(tx, leased, stages, replies));
   const bool got = !leases.empty();
   // Another problem's turn: what this one wants it asks again soon.

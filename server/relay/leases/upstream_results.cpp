@@ -137,6 +137,30 @@ Status take_delivery(Transaction& tx, Host& host, const PreparedCommit& prepared
   return tx.store.update_host(host.row);
 }
 
+// Of a range of the result's stage: parts of no open lease, which nobody is to compute here.
+std::vector<Range> leased_no_more(const Upstream& upstream, const storage::DeliveryRow& row, Range range) {
+  RangeSet rest;
+  rest.add(range);
+  for (const auto& [unit, lease] : upstream.leases)
+    if (lease.open && lease.problem == row.problem && lease.stage == row.stage) rest.remove(lease.range);
+  return rest.ranges();
+}
+
+// A project that was restored from a backup knows a lease that it gave after that by its statement alone, and
+// has just ended it: the result comes once more, with the statement.
+bool comes_with_grant(Upstream& upstream, SegmentId segment) {
+  Owed& owed = upstream.owed.at(segment);
+  const auto lease = upstream.leases.find(owed.row.lease);
+  if (owed.with_grant || lease == upstream.leases.end() || lease->second.open) return false;
+  const auto chain = chain_of(upstream, lease->second);
+  if (!chain.ok() || (*chain)->statements.statements.front().type != protocol::StatementType::grant)
+    return false;
+  owed.with_grant = true;
+  owed.held_since = {};
+  upstream.to_send.insert(segment);
+  return true;
+}
+
 // The project does not want it, or it is wrong, or lost: nobody has these items here any more.
 Status unaccept(Transaction& tx, const storage::DeliveryRow& row, const std::string& why) {
   Problem* const problem = at_stage(tx, row.problem, row.stage);
@@ -147,6 +171,8 @@ Status unaccept(Transaction& tx, const storage::DeliveryRow& row, const std::str
     if (piece.segment != row.segment) continue;
     TRY(tx.store.unaccept(row.problem, row.stage, piece.range));
     problem->stage->apply(policy::RejectEvent{piece.range, why}, tx.now, changes);
+    for (const Range range : leased_no_more(upstream_of(tx.model), row, piece.range))
+      problem->stage->apply(policy::TakeAwayEvent{range, why}, tx.now, changes);
   }
   return store_stage(tx, *problem, changes);
 }
@@ -284,6 +310,8 @@ Status take_answer(Transaction& tx, const protocol::SignedStatement& statement) 
   const auto segment =
       upstream.by_name.find({answer.host, answer.unit, answer.range.begin, answer.range.end, answer.digest});
   if (segment == upstream.by_name.end()) return {};  // it was answered before
+  if (answer.status == protocol::CommitStatus::refused && comes_with_grant(upstream, segment->second))
+    return {};
   storage::DeliveryRow row = settle(upstream, segment->second);
   note_room(tx);
   row.acknowledgement = protocol::encode(statement);

@@ -121,7 +121,7 @@ void Commits::check_computed(PreparedCommit& prepared) const {
     prepared.refusal = delivery.error().message;
   else if (delivery->problem != prepared.problem || delivery->stage != prepared.stage)
     prepared.refusal = "its delivery is of another problem or stage than the relay's unit";
-  else if (prepared.given)
+  else if (prepared.holder)
     prepared.refusal = check_given(*prepared.given, prepared.computed->host);
 }
 

@@ -181,24 +181,59 @@ TEST_CASE("A full disk holds kernels, keeps what is there, says so, and goes on 
   REQUIRE(world.run_until([&] { return world.has_all({0, 80}) && world.nothing_in_hand(); }, 100ms));
 }
 
-TEST_CASE("A grant that the disk does not take is the last one until the disk takes something again") {
+TEST_CASE(
+    "A unit that the disk does not take goes back, and no other is taken until the disk takes something") {
   World world;
   bool full = true;
   world.files.before_change = [&](std::string_view operation, const io::Path& path) -> Status {
     const bool matters = path.string().find("/units/") != std::string::npos || path.filename() == "probe";
-    if (!full || !matters || operation == "remove" || operation == "remove_all") return {};
+    const bool grows = operation != "remove" && operation != "remove_all" && operation != "make_directories";
+    if (!full || !matters || !grows) return {};
     return Error{ErrorKind::io, "No space left on device: free some space"};
   };
   world.server.queue_unit({0, 5});
   world.start();
-  REQUIRE(world.run_until([&] { return world.server.failures.size() == 1; }, 100ms));
+  // A server takes back what is not listed.
+  REQUIRE(world.run_until([&] { return world.server.work.size() == 2; }, 100ms));
+  CHECK(world.server.work.back().slots.empty());
+  CHECK(world.server.work.back().units.empty());
+  CHECK_FALSE(std::filesystem::exists(world.project / "units/1"));
   world.server.queue_unit({0, 5});
   world.run_for(60s, 500ms);
-  CHECK(world.server.failures.size() == 1);
+  CHECK(world.server.work.size() == 2);
   CHECK(world.engine->status().mode == "pause");
   CHECK(world.engine->status().reason.find("No space left") != std::string::npos);
   full = false;
   REQUIRE(world.run_until([&] { return world.has_all({0, 5}) && world.nothing_in_hand(); }, 100ms));
+  CHECK(world.server.failures.empty());
+}
+
+TEST_CASE("A unit that the disk did not take goes back though the server is away for a while") {
+  World world;
+  bool full = true;
+  world.files.before_change = [&](std::string_view operation, const io::Path& path) -> Status {
+    if (full && operation == "write" && path.filename() == "grant.json")
+      return Error{ErrorKind::io, "No space left on device: free some space"};
+    return {};
+  };
+  world.server.queue_unit({0, 5});
+  world.start();
+  REQUIRE(world.run_until([&] { return world.engine->status().mode == "pause"; }, 20ms));
+  const std::size_t asked = world.server.work.size();
+  int lost = 2;
+  world.server.before = [&](const io::HttpRequest& request) -> std::optional<Result<io::HttpReply>> {
+    if (!request.url.ends_with("/v1/work") || lost == 0) return std::nullopt;
+    --lost;
+    return Error{ErrorKind::unavailable, "connection reset"};
+  };
+  world.run_for(5s, 100ms);
+  CHECK(lost == 0);
+  REQUIRE(world.server.work.size() > asked);
+  CHECK(world.server.work[asked].slots.empty());
+  full = false;
+  world.server.queue_unit({0, 5});
+  REQUIRE(world.run_until([&] { return world.has_all({0, 5}) && world.nothing_in_hand(); }, 100ms));
+  CHECK(world.server.failures.empty());
 }
 
 TEST_CASE("A disk with little room takes no new work") {

@@ -1,6 +1,7 @@
 // What a relay leases it grants on, what its hosts deliver it holds until the project has answered.
 #include "server/relay/leases/upstream_message.h"
 
+#include "server/storage/store_copy.h"
 #include "tests/unit/service/relay_tree.h"
 
 using namespace gleaner;
@@ -125,6 +126,38 @@ TEST_CASE("what the project refuses is computed again, and its host hears why") 
   REQUIRE(!refused.empty());
   CHECK(refused.front().digest == bad.digest);
   CHECK(refused.front().host == child.id);
+  tree.finish();
+}
+
+TEST_CASE("a project that was restored takes what a relay leased after the backup, and judges it as ever") {
+  const bool good = GENERATE(true, false);
+  Tree tree;
+  const TreeChild& child = tree.children[0];
+  const io::Path store = tree.world.directory() / "store.sqlite", backup = tree.world.directory() / "backup";
+  tree.world.restart([&] { std::filesystem::copy_file(store, backup); });
+  const auto grant = tree.take(child);
+  std::function<std::string(std::int64_t)> item;  // as the manager wants it
+  if (!good) item = [](std::int64_t) { return std::string("wrong"); };
+  const auto commit = tree.result(child, grant, grant.range, item);
+  REQUIRE(tree.work(child, {commit}, 0).held);
+  tree.world.restart([&] {
+    for (const char* more : {"-wal", "-shm"}) std::filesystem::remove(store.string() + more);
+    std::filesystem::rename(backup, store);
+    must(storage::open_restored_store(tree.world.directory()));
+  });
+
+  std::vector<protocol::Acknowledgement> answers;
+  for (int i = 0; i < 20 && answers.empty(); ++i) {
+    tree.speak();
+    tree.world.clock().advance(std::chrono::seconds{5});
+    answers = Tree::answers(tree.work(child, {}, 0));
+  }
+  REQUIRE(answers.size() == 1);
+  CHECK(answers.front().digest == commit.digest);
+  CHECK(answers.front().status == (good ? CommitStatus::accepted : CommitStatus::refused));
+  CHECK(answers.front().items_accepted == (good ? grant.range.size() : 0));
+  CHECK_THAT(answers.front().reason, !Catch::Contains("never gave"));
+  // What its lease ended with is nobody's here until it is leased again.
   tree.finish();
 }
 

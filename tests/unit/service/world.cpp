@@ -109,8 +109,9 @@ void World::open() {
   settle();
 }
 
-void World::restart() {
+void World::restart(const std::function<void()>& meanwhile) {
   service_.reset();
+  if (meanwhile) meanwhile();
   open();
 }
 

@@ -78,8 +78,8 @@ class World {
   [[nodiscard]] const io::Path& directory() const { return directory_.root(); }
   [[nodiscard]] const ProjectDirectory& project() const { return directory_; }
   [[nodiscard]] const Bytes& secret() const { return secret_; }
-  // Ends the server and starts it on the same directory.
-  void restart();
+  // Ends the server and starts it on the same directory, to which something may happen meanwhile.
+  void restart(const std::function<void()>& meanwhile = {});
   // Where its blobs are from its next start on, if not in files.
   std::function<std::unique_ptr<storage::BlobStore>()> make_blobs;
   // One second passes; waits until all that follows is done.
