@@ -40,8 +40,8 @@ Result<Items> Items::read(const Command& command, const kit::Problem& problem) {
   }
   if (!items.has_input(table_name))
     return Error{ErrorKind::invalid, "there is no table: give one with --table FILE, a row an item"};
-  TRY_ASSIGN(Bytes text, problem.read_input(table_name, table_bytes_max));
-  auto table = Table::parse(std::move(text));
+  TRY_ASSIGN(Bytes text, problem.read_input(table_name, csv_bytes_max));
+  auto table = CsvTable::parse(std::move(text));
   if (!table.ok()) return table.error().within(table_name);
   items.table_ = std::move(*table);
   return items;

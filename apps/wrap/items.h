@@ -10,7 +10,7 @@
 
 #include "apps/kit/problem.h"
 #include "apps/wrap/command.h"
-#include "apps/wrap/table.h"
+#include "shared/base/csv_table.h"
 
 namespace gleaner::wrap {
 
@@ -28,7 +28,7 @@ class Items {
   [[nodiscard]] std::int64_t count() const {
     return table_ ? table_->rows() : static_cast<std::int64_t>(names_.size());
   }
-  [[nodiscard]] const std::optional<Table>& table() const { return table_; }
+  [[nodiscard]] const std::optional<CsvTable>& table() const { return table_; }
   // For people: "page.txt", "row 17".
   [[nodiscard]] std::string name(std::int64_t item) const;
   // That and all that its row says.
@@ -46,7 +46,7 @@ class Items {
 
   std::filesystem::path inputs_;
   std::vector<std::string> names_;  // of the inputs, sorted
-  std::optional<Table> table_;
+  std::optional<CsvTable> table_;
 };
 
 }  // namespace gleaner::wrap

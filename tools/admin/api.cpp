@@ -106,6 +106,11 @@ Result<protocol::ProblemInfo> Api::change_problem(ProblemId id, const std::strin
   return post<protocol::ProblemInfo>(problem_path(id) + "/" + verb, empty_body, Repeat::yes);
 }
 
+Result<protocol::ProblemInfo> Api::retry_failed(ProblemId id) {
+  return post<protocol::ProblemInfo>(problem_path(id) + "/retry-failed", empty_body, Repeat::no,
+                                     preview_timeout);
+}
+
 Result<protocol::Preview> Api::preview(ProblemId id) {
   return post<protocol::Preview>(problem_path(id) + "/preview", empty_body, Repeat::no, preview_timeout);
 }

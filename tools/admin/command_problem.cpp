@@ -26,6 +26,7 @@ struct ProblemChoice {
   bool force = false;
   bool yes = false;
   bool partial = false;
+  bool failed = false;
   std::string application;
   int count = 50;
 };
@@ -110,16 +111,20 @@ Result<ExitCode> watch(Session& session, const ProblemChoice& choice) {
   return watch_to_end(session, *api, problem.id, interval);
 }
 
-Result<ExitCode> change(Session& session, const ProblemChoice& choice, const std::string& verb) {
-  TRY_ASSIGN(Api* const api, session.api());
-  TRY_ASSIGN(const auto found, find_problem(*api, choice.which));
-  TRY_ASSIGN(const auto problem, api->change_problem(found.id, verb));
+ExitCode tell_state(Session& session, const protocol::ProblemInfo& problem) {
   if (session.json())
     session.print_json(protocol::encode(problem));
   else
     session.people() << "problem " << problem.id.value << " (" << problem.name << ") is "
                      << protocol::name_of(problem.state) << '\n';
   return ExitCode::ok;
+}
+
+Result<ExitCode> change(Session& session, const ProblemChoice& choice, const std::string& verb) {
+  TRY_ASSIGN(Api* const api, session.api());
+  TRY_ASSIGN(const auto found, find_problem(*api, choice.which));
+  TRY_ASSIGN(const auto problem, api->change_problem(found.id, verb));
+  return tell_state(session, problem);
 }
 
 Result<ExitCode> pause(Session& session, const ProblemChoice& choice) {
@@ -129,7 +134,11 @@ Result<ExitCode> resume(Session& session, const ProblemChoice& choice) {
   return change(session, choice, "resume");
 }
 Result<ExitCode> retry(Session& session, const ProblemChoice& choice) {
-  return change(session, choice, "retry");
+  if (!choice.failed) return change(session, choice, "retry");
+  TRY_ASSIGN(Api* const api, session.api());
+  TRY_ASSIGN(const auto found, find_problem(*api, choice.which));
+  TRY_ASSIGN(const auto problem, api->retry_failed(found.id));
+  return tell_state(session, problem);
 }
 
 Result<ExitCode> upgrade(Session& session, const ProblemChoice& choice) {
@@ -359,7 +368,9 @@ void add_problem_commands(CLI::App& program, Action& chosen) {
   command->footer(
       "Items that were set aside are handed out again; a failed problem goes on from where it failed, and "
       "an\n"
-      "application that was stopped because it failed on most hosts gets another chance.");
+      "application that was stopped because it failed on most hosts gets another chance. With --failed a\n"
+      "finished problem runs again until its results are made anew.");
+  command->add_flag("--failed", choice->failed, "rows of a table whose program failed, and nothing else");
   command = declare_choice(problems, chosen, "upgrade",
                            "Have a mended version of its application compute the rest", choice, upgrade);
   command

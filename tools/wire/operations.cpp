@@ -142,6 +142,9 @@ void add_problem_operations(const Json& json, std::vector<Operation>& to) {
        "Ends the problem and drops its results"},
       {"POST", "/v1/admin/problems/{id}/retry", Who::admin, nothing, json.of<ProblemInfo>(),
        "Retries quarantined items; resumes a failed or stopped problem"},
+      {"POST", "/v1/admin/problems/{id}/retry-failed", Who::admin, nothing, json.of<ProblemInfo>(),
+       "Computes items again whose results say that they failed, of a finished problem, too; 409: there are "
+       "none"},
       {"POST", "/v1/admin/problems/{id}/strategy", Who::admin, json.of<ChangeStrategy>(),
        json.of<ProblemInfo>(), "Changes the strategies of a running problem; no unit is lost"},
       {"POST", "/v1/admin/estimates", Who::admin, json.of<AddProblem>(), json.of<ProblemEstimate>(),
@@ -204,6 +207,18 @@ void add_host_views(const Json& json, std::vector<Operation>& to) {
        json.list<UnitInfo>(),
        "The host's last units of all problems, newest first",
        {count}},
+      {"GET",
+       "/v1/admin/tables/{digest}",
+       Who::admin,
+       none,
+       json.of<TablePage>(),
+       "Rows of a result that is a table of text, from its first line's columns",
+       {"name: from, in: query, schema: { type: integer, minimum: 0, default: 0 }",
+        "name: count, in: query, schema: { type: integer, minimum: 1, maximum: 500, default: 100 }",
+        "name: order, in: query, schema: { type: string }, description: \"column, with - in front the other "
+        "way "
+        "round; without, as in the file\"",
+        "name: failed, in: query, schema: { type: boolean }, description: only rows whose status is not ok"}},
       {"GET",
        "/v1/admin/host-pages",
        Who::admin,

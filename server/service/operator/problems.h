@@ -31,6 +31,10 @@ class Problems {
   void show(ProblemId id, Done<protocol::ProblemInfo> done, Shares shares = Shares::most);
   enum class Action { pause, resume, cancel, retry };  // retry: failures.h
   void change(ProblemId id, Action action, Done<protocol::ProblemInfo> done);
+  // Items whose results say that they failed are computed again, of a finished problem, too, which then runs
+  // until its results are made again. conflict: there are none, or its manager does not tell
+  // (retry_failed.cpp).
+  void retry_failed(ProblemId id, Done<protocol::ProblemInfo> done);
   void change_strategy(ProblemId id, protocol::ChangeStrategy request, Done<protocol::ProblemInfo> done);
   void change_application(ProblemId id, protocol::ChangeApplication request,
                           Done<protocol::ProblemInfo> done);

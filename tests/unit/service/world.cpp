@@ -18,14 +18,15 @@ namespace {
 // Parameters: {"count": items, "stages": stages (1), "enough": E} (after item E no more are needed), and
 // words that it obeys: "refuse", "no-combine", "no-preview", "escapes" (its result is a link out of its
 // directory), "killed" (twice while it combines), "crashes" (once over a result), and of its plans "hints"
-// (each item costs 2), "few-hints", "stage-input". Each start adds a line to the file "started".
+// (each item costs 2), "few-hints", "stage-input"; and "mute": it does not say which items failed, which are
+// those of pieces with "bad" in them. Each start adds a line to the file "started".
 constexpr const char* manager_script = R"sh(#!/bin/sh
 number() { sed -n "s/.*\"$1\": *\([0-9]*\).*/\1/p" "$directory/parameters.json"; }
 says() { grep -q "$1" "$directory/parameters.json"; }
 echo started >>started
 while read -r command a b c d; do
   case $command in
-    gleaner) echo "ready 1" ;;
+    gleaner) echo "ready 1 failures" ;;
     problem) directory=$a
       if says refuse; then echo "error these parameters make no sense"; else echo ok; fi ;;
     plan) stages=$(number stages)
@@ -53,6 +54,10 @@ while read -r command a b c d; do
     preview) if says no-preview; then echo "error nothing to look at"; else
       mkdir -p "preview-$a"; cut -d' ' -f1-3 "$b" >"preview-$a/pieces.txt"
       printf 'result pieces.txt preview-%s/pieces.txt text/plain\nok\n' "$a"; fi ;;
+    failed) while read -r begin end first path; do
+        if grep -q bad "$path"; then echo "failed $begin $end"; fi
+      done <"$b"
+      if says mute; then echo "error nobody knows"; else echo ok; fi ;;
     quit) exit 0 ;;
     *) echo "error unknown command" ;;
   esac

@@ -71,6 +71,9 @@ class Api:
                 lost = True
                 attempt(error)
 
+    def retry_failed(self, identity) -> _wire.ProblemInfo:
+        return self.call("POST /v1/admin/problems/{id}/retry-failed", {}, repeat=False, id=identity)
+
     def cancel_problem(self, identity) -> _wire.ProblemInfo:
         return self.call("POST /v1/admin/problems/{id}/cancel", {}, id=identity)
 

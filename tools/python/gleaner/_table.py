@@ -15,7 +15,8 @@ class Table(Problem):
     """A problem whose items are rows. `await table` waits for it."""
 
     def rows(self):
-        """A dict a row: the table's values, the numbers that were found in the output, and the status ("ok", "exit 3")."""
+        """A dict a row: the table's values, the numbers that were found in the output, the status ("ok", "exit 3"), the computing
+        seconds and the host's name."""
         return list(csv.DictReader(io.StringIO(self._result("table.csv").decode())))
 
     def frame(self):
@@ -27,6 +28,10 @@ class Table(Problem):
     def failed(self):
         """The rows that failed."""
         return [row for row in self.rows() if row["status"] != "ok"]
+
+    def retry_failed(self):
+        """Runs the failed rows again; the table runs until the new results are in. GridError: no row failed."""
+        self._api.retry_failed(self.id)
 
     def files(self):
         """What the program wrote: a dict of rows' numbers, from 1, and of names and bytes. Of a failed row its last words: error.txt."""
