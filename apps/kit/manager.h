@@ -65,7 +65,7 @@ class Output {
 class Manager {
  public:
   virtual ~Manager() = default;
-  // Words of apps/CONTRACT.md that it offers besides what the loop itself does: origins, failures.
+  // Words of apps/CONTRACT.md that it offers besides what the loop itself does: origins, failures, appends.
   [[nodiscard]] virtual std::vector<std::string> offers() const { return {}; }
   // A new problem: check its parameters and inputs, and keep what the other calls need.
   [[nodiscard]] virtual Status check(const Problem& problem) = 0;

@@ -58,10 +58,10 @@ Status WrapManager::check(const kit::Problem& problem) {
   } catch (const std::regex_error&) {
     return Error{ErrorKind::invalid, "an expression of [wrap.numbers] is none: sign the bundle again"};
   }
-  if (!items_->table()) return {};
+  if (!items_->are_rows()) return {};
   std::vector<std::string> added{row_column, status_column, seconds_column, host_column};
   for (const auto& [name, expression] : numbers_) added.push_back(name);
-  for (const std::string& column : items_->table()->columns())
+  for (const std::string& column : items_->columns())
     if (std::find(added.begin(), added.end(), column) != added.end())
       return Error{ErrorKind::invalid, std::string(table_name) + ": the results have a column " + column +
                                            " of their own: call the table's otherwise"};
@@ -71,8 +71,8 @@ Status WrapManager::check(const kit::Problem& problem) {
 // Costs of files are by size: the best guess about a program that nobody knows. Of rows there is none.
 Result<std::optional<kit::Stage>> WrapManager::plan(int stage) {
   if (stage > 0) return std::optional<kit::Stage>{};
-  kit::Stage planned{items_->count(), items_->table() ? "rows" : "files", {}, {}};
-  if (items_->table()) return std::optional(std::move(planned));
+  kit::Stage planned{items_->count(), items_->are_rows() ? "rows" : "files", {}, {}};
+  if (items_->are_rows()) return std::optional(std::move(planned));
   TRY_ASSIGN(const auto all, sizes(*items_));
   const double mean = std::accumulate(all.begin(), all.end(), 1.0) / static_cast<double>(all.size());
   for (const std::int64_t bytes : all)
@@ -82,7 +82,7 @@ Result<std::optional<kit::Stage>> WrapManager::plan(int stage) {
 
 Result<Outcome> WrapManager::outcome(std::int64_t item, std::string_view bytes) const {
   TRY_ASSIGN(Outcome found, unseal(items_->identity(item), command_.endings.size(), bytes));
-  if (!found.status.empty() && !items_->table())
+  if (!found.status.empty() && !items_->are_rows())
     return Error{ErrorKind::invalid, "a file has no failure to keep"};
   return found;
 }
@@ -111,14 +111,14 @@ Status WrapManager::write_files(kit::ItemSource& items, kit::Output& output) con
 
 std::string WrapManager::header() const {
   std::string line = row_column;
-  for (const std::string& column : items_->table()->columns()) append_value(line += ',', column);
+  for (const std::string& column : items_->columns()) append_value(line += ',', column);
   for (const auto& [name, expression] : numbers_) append_value(line += ',', name);
   return line + ',' + status_column + ',' + seconds_column + ',' + host_column + '\n';
 }
 
 std::string WrapManager::line_of(std::int64_t item, const Outcome& outcome, const kit::Origin* origin) const {
   std::string line = std::to_string(item + 1);
-  for (const std::string& value : items_->table()->row(item)) append_value(line += ',', value);
+  for (const std::string& value : items_->row(item)) append_value(line += ',', value);
   for (const auto& [name, expression] : numbers_) {
     std::string found;
     for (const std::string_view file : outcome.files)
@@ -165,13 +165,13 @@ Status WrapManager::write_rows(kit::ItemSource& items, kit::Output& output, File
 Status WrapManager::combine(int stage, kit::ItemSource& items, kit::Output& output) {
   if (stage != 0) return Error{ErrorKind::invalid, "a wrapped program has one stage: 0"};
   TRY(items.require_all(items_->count()));
-  return items_->table() ? write_rows(items, output, Files::kept) : write_files(items, output);
+  return items_->are_rows() ? write_rows(items, output, Files::kept) : write_files(items, output);
 }
 
 Status WrapManager::preview(int stage, kit::ItemSource& items, kit::Output& output) {
   if (stage != 0) return Error{ErrorKind::invalid, "a wrapped program has one stage: 0"};
   TRY(items.require_within(items_->count()));
-  return items_->table() ? write_rows(items, output, Files::left_out) : write_files(items, output);
+  return items_->are_rows() ? write_rows(items, output, Files::left_out) : write_files(items, output);
 }
 
 Result<RangeSet> WrapManager::failed(int stage, kit::ItemSource& items) {

@@ -20,7 +20,9 @@ namespace gleaner::wrap {
 class WrapManager final : public kit::Manager {
  public:
   explicit WrapManager(Command command) : command_(std::move(command)) {}
-  [[nodiscard]] std::vector<std::string> offers() const override { return {"origins", "failures"}; }
+  [[nodiscard]] std::vector<std::string> offers() const override {
+    return {"origins", "failures", "appends"};
+  }
   [[nodiscard]] Status check(const kit::Problem& problem) override;
   [[nodiscard]] Result<std::optional<kit::Stage>> plan(int stage) override;
   [[nodiscard]] Result<kit::Validation> validate(int stage, kit::SegmentReader& segment) override;

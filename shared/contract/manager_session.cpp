@@ -68,6 +68,7 @@ struct ManagerSession::State {
   std::unique_ptr<ManagerProcess> process;
   bool pipeline = false;        // it may be told the next before it has answered
   bool reads_origins = false;   // it is told who computed what it combines
+  bool appends = false;         // its problems may become longer
   bool tells_failures = false;  // it knows results that say that their items failed
   std::size_t alone_until = 0;  // segments before this are asked about one by one
 
@@ -144,6 +145,7 @@ Status ManagerSession::State::greet() {
   const auto offers = [&heard](const char* word) { return (heard + " ").find(word) != std::string::npos; };
   pipeline = offers(" pipeline ");
   reads_origins = offers(" origins ");
+  appends = offers(" appends ");
   tells_failures = offers(" failures ");
   return {};
 }
@@ -303,6 +305,12 @@ Result<std::vector<CombinedFile>> ManagerSession::preview(int stage, const std::
   const State::Turn turn(*state_);
   TRY(state_->command_over("preview", stage, pieces, origins));
   return state_->combine({}, Time::fixed);
+}
+
+Result<bool> ManagerSession::appends() {
+  const State::Turn turn(*state_);
+  TRY(state_->ensure());
+  return state_->appends;
 }
 
 Result<std::vector<Range>> ManagerSession::failed(int stage, const std::vector<Piece>& pieces) {

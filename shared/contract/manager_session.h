@@ -100,6 +100,8 @@ class ManagerSession {
   // Within one time limit, whatever progress is shown.
   [[nodiscard]] Result<std::vector<CombinedFile>> preview(int stage, const std::vector<Piece>& pieces,
                                                           const std::vector<Origin>& origins);
+  // It takes inputs that continue others: a plan has more items with them then, and the same before.
+  [[nodiscard]] Result<bool> appends();
   // Which of the items are results that say that they failed; in order. invalid: the manager does not offer
   // to tell.
   [[nodiscard]] Result<std::vector<Range>> failed(int stage, const std::vector<Piece>& pieces);

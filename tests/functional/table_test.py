@@ -15,6 +15,7 @@ import time
 import unittest
 
 from harness import BUILD, SLOW, SOURCE, Grid, local_arguments, main, needs
+from tree import Tree
 
 ADMIN = BUILD / "bin" / "gleaner-admin"
 ROWS = 200
@@ -114,6 +115,51 @@ class Tables(unittest.TestCase):
             self.assertEqual(refused.returncode, 1)
             self.assertIn("has no failed items", refused.stderr)
 
+    def test_rows_are_appended(self):
+        with Grid() as grid:
+            grid.start_server()
+            grid.add_client("a")
+            self.append_rows(grid)
+
+    def test_rows_are_appended_while_a_relay_leases(self):
+        with Tree("work.heartbeat_seconds = 1\nwork.commit_seconds = 1") as grid:
+            grid.start_server()
+            grid.add_relay("lab")
+            grid.join("a", code=grid.relay_code("lab"))
+            grid.start_client("a")
+            self.append_rows(grid)
+
+    def append_rows(self, grid):
+        made = self.wrap("awk", "--name", "sum", "--number", "sum=^sum (.*)", "--", "-f", "{file:program}", "x={x}", "/dev/null")
+        self.assertEqual(made.returncode, 0, made.stderr)
+        for name, more in (("one.awk", 1), ("two.awk", 2)):
+            self.write(name, f'END {{ while (i++ < 1000000) s += i; print "sum", x + {more} }}')
+        rows = [(x, "one.awk") for x in range(40)]
+        first = self.write("runs.csv", "x,program\n" + "".join(f"{x},{program}\n" for x, program in rows))
+        grid.add_application(self.directory / "sum")
+        identity = grid.add_problem("sum", "sums", "--table", first, "--input", self.directory / "one.awk")
+        grid.wait_until("some rows are done", lambda: grid.problem(identity)["accepted"] > 0, 60 * SLOW)
+        for begin, program in ((40, "two.awk"), (50, "one.awk")):  # of a running problem, and of a finished one
+            new = [(x, program) for x in range(begin, begin + 10)]
+            more = self.write("more.csv", "x,program\n" + "".join(f"{x},{program}\n" for x, program in new))
+            told = grid.admin("problem", "append", identity, "--table", more, "--input", self.directory / program).stdout
+            rows += new
+            self.assertIn(f"has 10 more rows: {len(rows)} in all", told)
+            self.assertEqual(grid.problem(identity)["items"], len(rows))
+            grid.wait_finished(identity, timeout=120 * SLOW)
+            target = self.directory / f"result-{begin}"
+            grid.admin("problem", "result", identity, "-o", target)
+            found = list(csv.DictReader(io.StringIO((target / "table.csv").read_text())))
+            self.assertEqual([row["row"] for row in found], [str(i + 1) for i in range(len(rows))])
+            self.assertEqual([row["sum"] for row in found], [str(x + (1 if program == "one.awk" else 2)) for x, program in rows])
+        for words, text in (("its columns are y, program, and those of the rows before are x, program", "y,program\n1,one.awk\n"),
+                            ("names the file \"three.awk\", which is none of the inputs", "x,program\n1,three.awk\n")):
+            refused = grid.admin("problem", "append", identity, "--table", self.write("bad.csv", text), check=False)
+            self.assertEqual(refused.returncode, 1, refused.stdout)
+            self.assertIn(words, refused.stderr)
+        self.assertEqual(grid.problem(identity)["state"], "finished")
+        self.assertIn("problem append", grid.admin("audit", "list").stdout)
+
     def test_from_python(self):
         sys.path.insert(0, str(SOURCE / "tools" / "python"))
         import gleaner
@@ -138,6 +184,9 @@ class Tables(unittest.TestCase):
             table.retry_failed()
             table.wait(timeout=120 * SLOW)
             self.assertEqual([row["row"] for row in table.failed()], ["3"])
+            table.append([{"x": 7, "y": 1, "program": "add.awk"}])
+            table.wait(timeout=120 * SLOW)
+            self.assertEqual([row["sum"] for row in table.rows()], ["11", "22", "", "44", "55", "8"])
             with self.assertRaisesRegex(gleaner.GridError, "no such column"):
                 project.table("sum", [{"z": 1}])
             with self.assertRaisesRegex(gleaner.GridError, "no rows"):

@@ -145,6 +145,8 @@ void add_problem_operations(const Json& json, std::vector<Operation>& to) {
       {"POST", "/v1/admin/problems/{id}/retry-failed", Who::admin, nothing, json.of<ProblemInfo>(),
        "Computes items again whose results say that they failed, of a finished problem, too; 409: there are "
        "none"},
+      {"POST", "/v1/admin/problems/{id}/append", Who::admin, json.of<AppendInputs>(), json.of<ProblemInfo>(),
+       "Adds rows to a table's problem, of a finished one, too; 409: its application does not take more"},
       {"POST", "/v1/admin/problems/{id}/strategy", Who::admin, json.of<ChangeStrategy>(),
        json.of<ProblemInfo>(), "Changes the strategies of a running problem; no unit is lost"},
       {"POST", "/v1/admin/estimates", Who::admin, json.of<AddProblem>(), json.of<ProblemEstimate>(),

@@ -55,6 +55,7 @@ class LaidOut {
 struct Managers::Entry {
   std::mutex mutex;
   std::unique_ptr<contract::ManagerSession> session;
+  std::vector<protocol::Input> inputs;  // that it has read
 };
 
 Managers::Managers(io::Files& files, io::ProcessRunner& runner, storage::BlobStore& blobs,
@@ -77,9 +78,11 @@ Status Managers::with(const ManagerSetup& setup,
     entry = slot;
   }
   const std::lock_guard lock(entry->mutex);
+  if (entry->session && entry->inputs != setup.inputs) entry->session.reset();  // rows were appended
   if (!entry->session) {
     TRY(prepare(setup));
     TRY_ASSIGN(entry->session, make_session(setup));
+    entry->inputs = setup.inputs;
   }
   return use(*entry->session);
 }

@@ -3,6 +3,7 @@
 #include "server/service/core/lost_blobs.h"
 #include "server/service/operator/describe.h"
 #include "server/service/operator/problems.h"
+#include "server/service/operator/reopening.h"
 #include "server/service/work/damage.h"
 #include "server/service/work/failures.h"
 #include "server/service/work/life_cycle.h"
@@ -11,7 +12,6 @@
 namespace gleaner::service {
 namespace {
 
-using protocol::ProblemState;
 using Info = Result<protocol::ProblemInfo>;
 
 struct Look {
@@ -20,44 +20,11 @@ struct Look {
   std::vector<storage::AcceptedSegment> pieces;
 };
 
-Error refusal_of(const Problem& problem, const std::string& why) {
-  return {ErrorKind::conflict, "problem " + problem.row.name + " " + why};
-}
-
-// Null, and why: its failed items cannot be tried again now.
-Problem* retriable(Transaction& tx, ProblemId id, Error& why) {
-  const auto found = tx.model.problems.find(id);
-  if (found == tx.model.problems.end()) {
-    why = {ErrorKind::not_found, "no problem " + std::to_string(id.value) + " here"};
-    return nullptr;
-  }
-  Problem& problem = found->second;
-  const ProblemState state = problem.row.state;
-  const Status startable = check_startable(tx, tx.model.applications.at(problem.row.application));
-  if (!startable.ok())
-    why = startable.error();
-  else if (!tx.model.origin->plans())
-    why = refusal_of(problem, "is of the project above this relay: retry it there");
-  else if (state == ProblemState::cancelled)
-    why = refusal_of(problem, "is cancelled already");
-  else if (tx.model.underway.jobs.contains(id) || state == ProblemState::combining)
-    why = refusal_of(problem, "is being planned or combined: try again in a moment");
-  else if (problem.stage_row.items == 0)
-    why = refusal_of(problem, "never began");
-  else
-    return &problem;
-  return nullptr;
-}
-
 Status begin_look(Transaction& tx, ProblemId id, Result<Look>& look) {
   Error why{ErrorKind::internal, ""};
-  const Problem* problem = retriable(tx, id, why);
+  const Problem* problem = reopenable(tx, id, why);
   if (problem == nullptr) {
     look = why;
-    return {};
-  }
-  if (tx.model.underway.previews.contains(id)) {
-    look = Error{ErrorKind::unavailable, "a preview of the problem is being made: try again in a moment"};
     return {};
   }
   TRY_ASSIGN(auto pieces, tx.store.accepted_segments(id, problem->row.stage));
@@ -86,7 +53,7 @@ Result<RangeSet> unchanged(Transaction& tx, ProblemId id, const Look& look,
 Status end_look(Transaction& tx, ProblemId id, const Look& look, const Result<std::vector<Range>>& failed,
                 Info& info) {
   Error why{ErrorKind::internal, ""};
-  Problem* problem = retriable(tx, id, why);
+  Problem* problem = reopenable(tx, id, why);
   if (problem != nullptr && failed.ok() && problem->row.stage == look.stage) {
     TRY_ASSIGN(const RangeSet items, unchanged(tx, id, look, *failed));
     if (items.empty()) {

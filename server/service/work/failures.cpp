@@ -262,6 +262,30 @@ Status retry_items(Transaction& tx, Problem& problem, const RangeSet& items) {
   return {};
 }
 
+Status extend_stage(Transaction& tx, Problem& problem, std::vector<protocol::Input> inputs,
+                    const storage::StageRow& longer) {
+  auto& row = problem.row;
+  tx.effects.info(fmt::format("problem {} ({}): {} were added", row.id.value, row.name,
+                              items_text(longer.items - problem.stage_row.items)));
+  row.inputs = std::move(inputs);
+  problem.stage_row.items = longer.items;
+  problem.stage_row.costs = longer.costs;
+  problem.stage_row.enough = false;
+  RangeSet aside;
+  for (const Range range : problem.stage_row.set_aside) aside.add(range);
+  back_to_running(problem);
+  if (over(row.state)) {
+    row.message.clear();
+    TRY(reopen_problem(tx, problem));
+  } else {
+    TRY(reopen_stage(tx, problem, aside));
+  }
+  tx.effects.add(effect::EndManager{row.id});  // it has read the old inputs
+  tx.effects.add(effect::Announce{});
+  tx.due.insert(row.id);
+  return tx.store.update_problem(row);
+}
+
 Status upgrade(Transaction& tx, Problem& problem, const Application& version, std::string& refusal) {
   auto& row = problem.row;
   const Application& present = tx.model.applications.at(row.application);

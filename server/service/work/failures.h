@@ -37,6 +37,11 @@ inline constexpr std::string_view stopped_mark = "stopped: ";
 // again. Results of nothing else are deleted. REQUIRES: a stage was planned; the problem is not cancelled.
 [[nodiscard]] Status retry_items(Transaction& tx, Problem& problem, const RangeSet& items);
 
+// Its stage is longer from now on; open units stay. A problem that is over runs again. `longer`: the plan,
+// with more items than the stage has. REQUIRES: a stage was planned; the problem is not cancelled.
+[[nodiscard]] Status extend_stage(Transaction& tx, Problem& problem, std::vector<protocol::Input> inputs,
+                                  const storage::StageRow& longer);
+
 // The rest of the problem, and what failed of it, is computed by another version of its application, whose
 // manifest says that it continues the present one's results, and takes the problem's parameters and inputs.
 // Open units are given back. `refusal` as above.

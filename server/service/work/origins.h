@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "server/service/core/model.h"
-#include "server/storage/store.h"
 #include "shared/contract/manager_session.h"
 
 namespace gleaner::service {

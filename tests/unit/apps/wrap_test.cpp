@@ -106,3 +106,24 @@ TEST_CASE("an item is taken for what it is, and for nothing else") {
   CHECK_FALSE(unseal("a", 0, seal("a", {std::string(101, 'x'), "", {}})).ok());
   CHECK_FALSE(unseal("a", 0, seal("a", {"exit 3", std::string(4097, 'x'), {}})).ok());
 }
+
+TEST_CASE("a table goes on in files of the same columns") {
+  const auto by = command(R"(["{x}"])", R"(,"rows":true)");
+  REQUIRE(by.ok());
+  const ProblemDirectory directory;
+  directory.put("table.csv", "x,y\n1,2\n3,4\n");
+  directory.put("table.csv.1", "x,y\n5,6\n");
+  directory.put("table.csv.2", "x,y\n7,8\n9,\n");
+  directory.put("table.csv.4", "x,y\n0,0\n");  // 3 is missing
+  const auto items = directory.read(*by);
+  REQUIRE(items.ok());
+  REQUIRE(items->count() == 5);
+  CHECK(items->row(1) == std::vector<std::string>{"3", "4"});
+  CHECK(items->row(2) == std::vector<std::string>{"5", "6"});
+  CHECK(items->row(4) == std::vector<std::string>{"9", ""});
+  CHECK(items->identity(2) == "row 3,5,6");
+  CHECK(*items->arguments(*by, 3) == std::vector<std::string>{"7"});
+  directory.put("table.csv.2", "x;z\n7;8\n");
+  CHECK(directory.read(*by).error().message ==
+        "table.csv.2: its columns are x, z, and those of the rows before are x, y");
+}

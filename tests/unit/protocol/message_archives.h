@@ -32,12 +32,12 @@ using AllMessages = std::tuple<
     PutRequest, UploadState, ProblemDocument, ParameterInfo, InputInfo, ApplicationInfo, AddApplication,
     AddProblem, ProblemEstimate, ResultFile, Preview, HostShare, SetAside, FailingHost, ErrorGroup,
     ProblemInfo, HostInfo, HoldHost, TagHost, UnitInfo, CodeInfo, AddCode, MadeCode, WithdrawCode, RevokeHost,
-    ServerStatus, ChangeStrategy, ChangeApplication, StrategyInfo, DecisionInfo, TokenInfo, AddToken,
-    MadeToken, WithdrawToken, Ban, AddBan, RemoveBan, Act, ChainPlace, RefusalCount, AuditPage, ConsoleLink,
-    OpenSession, SessionInfo, OverviewSample, DayInfo, ProblemSample, LiveView, ItemMap, HostPage, TableRow,
-    TablePage, SettingInfo, RelayCertificate, Enrolment, EnrolmentNonce, RelayHostReply, RelayHostLeft,
-    AddRelay, RelayQuota, RelayInfo, RelayStatus, RelayGrant, LeaseChain, Delivery, HeldResult, RelayProgress,
-    StageNews, ItemBytes, MeasuredHost, RelayOffer, StageDescription, Failure>;
+    ServerStatus, ChangeStrategy, AppendInputs, ChangeApplication, StrategyInfo, DecisionInfo, TokenInfo,
+    AddToken, MadeToken, WithdrawToken, Ban, AddBan, RemoveBan, Act, ChainPlace, RefusalCount, AuditPage,
+    ConsoleLink, OpenSession, SessionInfo, OverviewSample, DayInfo, ProblemSample, LiveView, ItemMap,
+    HostPage, TableRow, TablePage, SettingInfo, RelayCertificate, Enrolment, EnrolmentNonce, RelayHostReply,
+    RelayHostLeft, AddRelay, RelayQuota, RelayInfo, RelayStatus, RelayGrant, LeaseChain, Delivery, HeldResult,
+    RelayProgress, StageNews, ItemBytes, MeasuredHost, RelayOffer, StageDescription, Failure>;
 
 template <typename T>
 inline constexpr bool is_message =

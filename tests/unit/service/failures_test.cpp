@@ -122,6 +122,7 @@ TEST_CASE("items whose results say that they failed are computed again, and noth
   world.settle();
   CHECK(world.show(problem).state == ProblemState::finished);
   CHECK(retry(world).error().kind == ErrorKind::conflict);
+  CHECK(replay_fault(world).empty());
 }
 
 TEST_CASE("failed items are not retried where nobody knows them, and not of what is over for good") {

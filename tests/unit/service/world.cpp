@@ -2,6 +2,7 @@
 
 #include <thread>
 
+#include "server/policy/dispatch/replay.h"
 #include "server/service/core/load_model.h"
 #include "server/service/work/accept.h"
 #include "shared/archive/bundle_archive.h"
@@ -26,12 +27,13 @@ says() { grep -q "$1" "$directory/parameters.json"; }
 echo started >>started
 while read -r command a b c d; do
   case $command in
-    gleaner) echo "ready 1 failures" ;;
+    gleaner) echo "ready 1 failures appends" ;;
     problem) directory=$a
       if says refuse; then echo "error these parameters make no sense"; else echo ok; fi ;;
     plan) stages=$(number stages)
       if [ "$a" -lt "${stages:-1}" ]; then
-        printf 'items %s\nname numbers\n' "$(number count)"
+        more=$(ls "$directory/inputs" | grep -c '^table[.]csv[.]')
+        printf 'items %s\nname numbers\n' "$(($(number count) + more))"
         if says few-hints; then echo 2 >hints.txt; echo "hints hints.txt"
         elif says hints; then yes 2 | head -n "$(number count)" >hints.txt; echo "hints hints.txt"; fi
         if says stage-input; then echo "of stage $a" >"input-$a"; echo "input facts input-$a"; fi
@@ -336,6 +338,20 @@ HeldWriter::HeldWriter(World& world) {
 
 HeldWriter::~HeldWriter() {
   go_on_.set_value();
+}
+
+std::string replay_fault(World& world) {
+  world.tick();
+  const Bytes text = must(io::real_files().read(world.project().decisions(), 16 << 20));
+  std::string_view log = text;
+  policy::ProjectReplay replay;
+  while (!log.empty()) {
+    const std::string_view line = log.substr(0, log.find('\n'));
+    must(replay.feed(line, "log"));
+    if (replay.parting()) return std::string(line);
+    log.remove_prefix(std::min(line.size() + 1, log.size()));
+  }
+  return {};
 }
 
 void with_each_failure(World& world, const std::function<Status(World&)>& act) {

@@ -6,7 +6,7 @@ import re
 import tarfile
 
 from ._errors import GridError
-from ._problem import Problem
+from ._problem import Problem, upload_all
 
 ROW_FILE = re.compile(r"([0-9]{6,})/([A-Za-z0-9._-]+)")
 
@@ -32,6 +32,10 @@ class Table(Problem):
     def retry_failed(self):
         """Runs the failed rows again; the table runs until the new results are in. GridError: no row failed."""
         self._api.retry_failed(self.id)
+
+    def append(self, table, inputs=None):
+        """Adds rows of the same columns, as Project.table() takes them; a finished table runs again."""
+        self._api.append(self.id, {"inputs": upload_all(self._api, inputs_of(table, inputs))})
 
     def files(self):
         """What the program wrote: a dict of rows' numbers, from 1, and of names and bytes. Of a failed row its last words: error.txt."""

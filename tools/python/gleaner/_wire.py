@@ -309,6 +309,11 @@ class Input(InputAlways, total=False):
     range: Range
 
 
+class AppendInputs(TypedDict):
+    """appended inputs"""
+    inputs: List[Input]
+
+
 class ChangeStrategyAlways(TypedDict):
     strategy: str
     straggler: str
@@ -505,7 +510,7 @@ class TablePage(TypedDict):
     rows: int
     failed: int
     chosen: int
-    from: int
+    first: int
     page: List[TableRow]
 
 
@@ -750,6 +755,7 @@ OPERATIONS: Dict[str, Tuple[str, str]] = {
     "POST /v1/admin/problems/{id}/cancel": ("Nothing", "ProblemInfo"),
     "POST /v1/admin/problems/{id}/retry": ("Nothing", "ProblemInfo"),
     "POST /v1/admin/problems/{id}/retry-failed": ("Nothing", "ProblemInfo"),
+    "POST /v1/admin/problems/{id}/append": ("AppendInputs", "ProblemInfo"),
     "POST /v1/admin/problems/{id}/strategy": ("ChangeStrategy", "ProblemInfo"),
     "POST /v1/admin/estimates": ("AddProblem", "ProblemEstimate"),
     "POST /v1/admin/problems/{id}/application": ("ChangeApplication", "ProblemInfo"),

@@ -87,6 +87,9 @@ export interface AddProblem {
 export interface Input {
   name: string; digest: string; bytes: number; range?: Range;
 }
+export interface AppendInputs {
+  inputs: Input[];
+}
 export interface ChangeStrategy {
   strategy: string; straggler: string; weight?: number; priority?: number;
 }
