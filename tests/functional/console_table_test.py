@@ -47,7 +47,7 @@ class ConsoleTable(unittest.TestCase):
                 person.wait("the failed rows", f"{CELLS % 3}.join() === 'exit 3,exit 3,exit 3,exit 3,exit 3'")
                 person.wait("their hosts", f"{CELLS % 5}[0] === 'kitchen-pc'")
                 person.push("Run failed rows again")
-                person.wait("that it was done", person.has("The failed rows of halves run again."))
+                person.wait("that it was done", "document.querySelector('.said p')?.innerText.includes('The failed rows of halves run again.')")
                 grid.wait_until("they were computed again", lambda: any(
                     each["kind"] == "reject" for each in grid.admin_json("problem", "decisions", identity)["items"]), 60 * SLOW)
                 person.heading_says("finished", 120)
