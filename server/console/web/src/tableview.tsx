@@ -40,7 +40,7 @@ export function TableView({ p, file, again }: { p: Problem; file: ResultFile; ag
             <Choice label={l.rowsShown} of={[["", l.allRows(count(page.rows))], ["failed", l.failedRows(count(page.failed))]]} now={failed ? "failed" : ""} onChoose={value => show({ rows: value, from: "" })} />
             <span class="calm" role="status">{page.rows < p.items ? l.rowsDone(count(page.rows), count(p.items)) : ""}</span>
           </div>
-          {page.page.length === 0 ? <p class="calm">{l.noSuchRows}</p> : <Page page={page} by={by} down={down} turn={turn} />}
+          {page.page.length === 0 ? <p class="calm">{l.noSuchRows}</p> : <div class="page-rows"><Page page={page} by={by} down={down} turn={turn} /></div>}
           <Pager page={page} />
         </>
       )}
@@ -74,12 +74,12 @@ function Pager({ page }: { page: TablePage }) {
   if (page.chosen <= pageRows) return <p class="calm">{plural(page.chosen, l.rowsInAll)}</p>;
   const to = (from: number) => () => show({ from: from > 0 ? `${from}` : "" });
   return (
-    <nav class="filter" aria-label={l.pages}>
+    <div class="filter" role="navigation" aria-label={l.pages}>
       <button class="plain small" disabled={page.first === 0} onClick={to(0)}>{l.first}</button>
       <button class="plain small" disabled={page.first === 0} onClick={to(page.first - pageRows)}>{l.before}</button>
       <span class="calm" role="status">{t.of(`${count(page.first + 1)}–${count(end)}`, count(page.chosen))}</span>
       <button class="plain small" disabled={end >= page.chosen} onClick={to(page.first + pageRows)}>{l.next}</button>
       <button class="plain small" disabled={end >= page.chosen} onClick={to(last)}>{l.last}</button>
-    </nav>
+    </div>
   );
 }
