@@ -97,6 +97,7 @@ class ManagerServer {
     if (command == "plan") return plan(words);
     if (command == "combine") return combine(words, "stage-");
     if (command == "preview") return combine(words, "preview-");
+    if (command == "failed") return failed(words);
     return Error{ErrorKind::invalid, "unknown command"};
   }
 
@@ -104,7 +105,9 @@ class ManagerServer {
     if (words.rest() != "1")
       return Error{ErrorKind::invalid, "this manager speaks version 1 of the contract"};
     greeted_ = true;
-    return channel_.put_line("ready 1 pipeline");
+    std::string offered = "ready 1 pipeline";
+    for (const std::string& word : manager_.offers()) offered += " " + word;
+    return channel_.put_line(offered);
   }
 
   Status check(Words& words) {
@@ -227,6 +230,15 @@ class ManagerServer {
     return channel_.put_line("ok");
   }
 
+  Status failed(Words& words) {
+    TRY_ASSIGN(const int stage, stage_of(words));
+    TRY_ASSIGN(ItemSource items, ItemSource::open(std::string(words.rest())));
+    TRY_ASSIGN(const RangeSet found, manager_.failed(stage, items));
+    for (const Range range : found.ranges())
+      TRY(channel_.put_line("failed " + std::to_string(range.begin) + " " + std::to_string(range.end)));
+    return channel_.put_line("ok");
+  }
+
   Manager& manager_;
   Channel channel_;
   bool greeted_ = false;
@@ -258,6 +270,10 @@ Result<std::string> Manager::compare(int /*stage*/, std::int64_t /*item*/, std::
 
 Status Manager::preview(int /*stage*/, ItemSource& /*items*/, Output& /*output*/) {
   return Error{ErrorKind::invalid, "this application has no preview"};
+}
+
+Result<RangeSet> Manager::failed(int /*stage*/, ItemSource& /*items*/) {
+  return RangeSet{};
 }
 
 int serve_manager(Manager& manager, int input, int output) {

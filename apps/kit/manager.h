@@ -65,6 +65,8 @@ class Output {
 class Manager {
  public:
   virtual ~Manager() = default;
+  // Words of apps/CONTRACT.md that it offers besides what the loop itself does: origins, failures, appends.
+  [[nodiscard]] virtual std::vector<std::string> offers() const { return {}; }
   // A new problem: check its parameters and inputs, and keep what the other calls need.
   [[nodiscard]] virtual Status check(const Problem& problem) = 0;
   // Nothing: there is no such stage.
@@ -78,6 +80,8 @@ class Manager {
   [[nodiscard]] virtual Status combine(int stage, ItemSource& items, Output& output) = 0;
   // From the items in hand. By default an error that says there is no preview.
   [[nodiscard]] virtual Status preview(int stage, ItemSource& items, Output& output);
+  // Items whose results say that they failed. By default none; asked of those only that offer `failures`.
+  [[nodiscard]] virtual Result<RangeSet> failed(int stage, ItemSource& items);
 };
 
 // Serves standard input until `quit` or its end; returns the exit status as kernel_main() does.

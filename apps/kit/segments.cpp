@@ -66,7 +66,31 @@ Result<ItemSource> ItemSource::open(const std::filesystem::path& list_file) {
     source.pieces_.push_back({*range, *first, path});
   }
   if (list.bad()) return Error{ErrorKind::io, "cannot read the list of pieces " + list_file.string()};
+  TRY(source.read_origins(list_file.string() + ".origins"));
   return source;
+}
+
+Status ItemSource::read_origins(const std::filesystem::path& file) {
+  std::error_code error;
+  if (!std::filesystem::exists(file, error)) return {};
+  std::ifstream list(file);
+  std::string line;
+  while (std::getline(list, line)) {
+    Words words(line);
+    const auto range = words.range();
+    std::string seconds(words.next());
+    if (!range || range->empty() || seconds.empty() ||
+        (!origins_.empty() && range->begin < origins_.back().range.end))
+      return Error{ErrorKind::invalid, "the list of origins has a wrong line: " + one_line(line)};
+    origins_.push_back({*range, std::move(seconds), std::string(words.rest())});
+  }
+  if (!list.eof()) return Error{ErrorKind::io, "cannot read the list of origins " + file.string()};
+  return {};
+}
+
+const Origin* ItemSource::origin(std::int64_t item) {
+  while (origin_ < origins_.size() && origins_[origin_].range.end <= item) ++origin_;
+  return origin_ < origins_.size() && origins_[origin_].range.contains(item) ? &origins_[origin_] : nullptr;
 }
 
 Status ItemSource::require_all(std::int64_t items) const {

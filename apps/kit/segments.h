@@ -23,6 +23,13 @@ struct Item {
   Bytes bytes;
 };
 
+// Who computed items [range), in how many seconds each, as text with three decimals; "-": nobody knows.
+struct Origin {
+  Range range;
+  std::string seconds;
+  std::string host;
+};
+
 // One segment in memory. Iterates: `while (auto item = reader.next())` …, then framing() must be ok.
 class SegmentReader {
  public:
@@ -46,7 +53,7 @@ class SegmentReader {
 // Appends an item with its length; what a segment consists of.
 void append_item(Bytes& segment, std::string_view item);
 
-// The items of a list file, in order.
+// The items of a list file, in order, and the origins that are told beside it.
 class ItemSource {
  public:
   [[nodiscard]] static Result<ItemSource> open(const std::filesystem::path& list_file);
@@ -57,6 +64,8 @@ class ItemSource {
   [[nodiscard]] Status require_all(std::int64_t items) const;
   // Ok if no piece reaches beyond the items [0, items). For preview.
   [[nodiscard]] Status require_within(std::int64_t items) const;
+  // Of an item, not before those that were asked for; null: none is told. Points into this.
+  [[nodiscard]] const Origin* origin(std::int64_t item);
   [[nodiscard]] std::int64_t total() const { return total_; }
   // Items delivered by next() as a part of all, 0 to 1.
   [[nodiscard]] double fraction() const {
@@ -69,10 +78,13 @@ class ItemSource {
     std::int64_t first = 0;
     std::filesystem::path path;
   };
+  [[nodiscard]] Status read_origins(const std::filesystem::path& file);
   [[nodiscard]] Status open_piece();
   [[nodiscard]] Result<std::uint32_t> read_length();
 
   std::vector<Piece> pieces_;
+  std::vector<Origin> origins_;
+  std::size_t origin_ = 0;  // the first that does not end before what was asked for
   std::int64_t total_ = 0;
   std::int64_t given_ = 0;
   std::size_t piece_ = 0;    // the piece of the next item

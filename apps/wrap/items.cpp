@@ -1,6 +1,7 @@
 #include "apps/wrap/items.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "shared/base/limits.h"
@@ -22,6 +23,10 @@ std::string linked(const std::string& input) {
   return std::string(inputs_link) + "/" + input;
 }
 
+std::string continued_table(int number) {
+  return std::string(table_name) + "." + std::to_string(number);
+}
+
 std::string listed(const std::vector<std::string>& columns) {
   std::string text;
   for (const std::string& column : columns) text += (text.empty() ? "" : ", ") + column;
@@ -40,11 +45,30 @@ Result<Items> Items::read(const Command& command, const kit::Problem& problem) {
   }
   if (!items.has_input(table_name))
     return Error{ErrorKind::invalid, "there is no table: give one with --table FILE, a row an item"};
-  TRY_ASSIGN(Bytes text, problem.read_input(table_name, table_bytes_max));
-  auto table = Table::parse(std::move(text));
-  if (!table.ok()) return table.error().within(table_name);
-  items.table_ = std::move(*table);
+  TRY(items.add_table(problem, table_name));
+  for (int number = 1; items.has_input(continued_table(number)); ++number)
+    TRY(items.add_table(problem, continued_table(number)));
   return items;
+}
+
+Status Items::add_table(const kit::Problem& problem, const std::string& name) {
+  TRY_ASSIGN(Bytes text, problem.read_input(name, csv_bytes_max));
+  auto table = CsvTable::parse(std::move(text));
+  if (!table.ok()) return table.error().within(name);
+  if (are_rows() && table->columns() != columns())
+    return Error{ErrorKind::invalid, name + ": its columns are " + listed(table->columns()) +
+                                         ", and those of the rows before are " + listed(columns())};
+  const std::int64_t rows = table->rows();
+  tables_.push_back({rows_, std::move(*table)});
+  rows_ += rows;
+  return {};
+}
+
+std::vector<std::string> Items::row(std::int64_t item) const {
+  const auto after = std::upper_bound(tables_.begin(), tables_.end(), item,
+                                      [](std::int64_t row, const Part& part) { return row < part.first; });
+  const Part& part = *std::prev(after);
+  return part.table.row(item - part.first);
 }
 
 bool Items::has_input(const std::string& name) const {
@@ -60,13 +84,13 @@ Status Items::check(const Command& command) const {
 }
 
 std::string Items::name(std::int64_t item) const {
-  return table_ ? "row " + std::to_string(item + 1) : names_[static_cast<std::size_t>(item)];
+  return are_rows() ? "row " + std::to_string(item + 1) : names_[static_cast<std::size_t>(item)];
 }
 
 std::string Items::identity(std::int64_t item) const {
   std::string text = name(item);
-  if (table_)
-    for (const std::string& value : table_->row(item)) append_value(text += ',', value);
+  if (are_rows())
+    for (const std::string& value : row(item)) append_value(text += ',', value);
   return text;
 }
 
@@ -77,7 +101,7 @@ std::filesystem::path Items::file(std::int64_t item) const {
 Result<std::string> Items::value(const std::string& word, std::int64_t item,
                                  const std::vector<std::string>& row) const {
   if (word == "bundle") return std::string(bundle_link);
-  if (!table_) {
+  if (!are_rows()) {
     if (word == "in") return linked(name(item));
     return Error{ErrorKind::invalid, "{" + word + "} stands for nothing, as items are files: {{" + word +
                                          "}} is the text in braces"};
@@ -85,13 +109,12 @@ Result<std::string> Items::value(const std::string& word, std::int64_t item,
   if (word == "row") return std::to_string(item + 1);
   const bool is_file = word.starts_with("file:");
   const std::string column = is_file ? word.substr(5) : word;
-  const auto& columns = table_->columns();
-  const auto found = std::find(columns.begin(), columns.end(), column);
-  if (found == columns.end())
+  const auto found = std::find(columns().begin(), columns().end(), column);
+  if (found == columns().end())
     return Error{
         ErrorKind::invalid,
-        "{" + word + "} is in the command, and the table has no such column, only " + listed(columns)};
-  const std::string& value = row[static_cast<std::size_t>(found - columns.begin())];
+        "{" + word + "} is in the command, and the table has no such column, only " + listed(columns())};
+  const std::string& value = row[static_cast<std::size_t>(found - columns().begin())];
   if (!is_file) return value;
   if (!has_input(value))
     return Error{ErrorKind::not_found, "row " + std::to_string(item + 1) + " names the file \"" + value +
@@ -100,11 +123,11 @@ Result<std::string> Items::value(const std::string& word, std::int64_t item,
 }
 
 Result<std::vector<std::string>> Items::arguments(const Command& command, std::int64_t item) const {
-  const auto row = table_ ? table_->row(item) : std::vector<std::string>{};
+  const auto values = are_rows() ? row(item) : std::vector<std::string>{};
   std::vector<std::string> words;
   for (const std::string& argument : command.arguments) {
     TRY_ASSIGN(std::string word,
-               expand(command, argument, [&](const std::string& name) { return value(name, item, row); }));
+               expand(command, argument, [&](const std::string& name) { return value(name, item, values); }));
     words.push_back(std::move(word));
   }
   return words;

@@ -4,20 +4,19 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "apps/kit/problem.h"
 #include "apps/wrap/command.h"
-#include "apps/wrap/table.h"
+#include "shared/base/csv_table.h"
 
 namespace gleaner::wrap {
 
 // In the working directory: the problem's inputs, and the bundle.
 inline constexpr const char* inputs_link = "inputs";
 inline constexpr const char* bundle_link = "bundle";
-inline constexpr const char* table_name = "table.csv";  // the input with the rows
+inline constexpr const char* table_name = "table.csv";  // the input with the rows; table.csv.1 … continue it
 
 class Items {
  public:
@@ -26,9 +25,12 @@ class Items {
   [[nodiscard]] Status check(const Command& command) const;
 
   [[nodiscard]] std::int64_t count() const {
-    return table_ ? table_->rows() : static_cast<std::int64_t>(names_.size());
+    return are_rows() ? rows_ : static_cast<std::int64_t>(names_.size());
   }
-  [[nodiscard]] const std::optional<Table>& table() const { return table_; }
+  [[nodiscard]] bool are_rows() const { return !tables_.empty(); }
+  // REQUIRES: are_rows().
+  [[nodiscard]] const std::vector<std::string>& columns() const { return tables_.front().table.columns(); }
+  [[nodiscard]] std::vector<std::string> row(std::int64_t item) const;
   // For people: "page.txt", "row 17".
   [[nodiscard]] std::string name(std::int64_t item) const;
   // That and all that its row says.
@@ -43,10 +45,17 @@ class Items {
   [[nodiscard]] Result<std::string> value(const std::string& word, std::int64_t item,
                                           const std::vector<std::string>& row) const;
   [[nodiscard]] bool has_input(const std::string& name) const;
+  // Its rows come after those that are known.
+  [[nodiscard]] Status add_table(const kit::Problem& problem, const std::string& name);
 
+  struct Part {
+    std::int64_t first = 0;  // the item of its first row
+    CsvTable table;
+  };
   std::filesystem::path inputs_;
   std::vector<std::string> names_;  // of the inputs, sorted
-  std::optional<Table> table_;
+  std::vector<Part> tables_;        // of the same columns; none: items are files
+  std::int64_t rows_ = 0;
 };
 
 }  // namespace gleaner::wrap

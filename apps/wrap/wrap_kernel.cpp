@@ -49,9 +49,13 @@ std::string end_of(const char* path) {
 
 class WrapKernel final : public kit::Kernel {
  public:
-  WrapKernel(Command command, Items items) : command_(std::move(command)), items_(std::move(items)) {}
+  WrapKernel(Command command, kit::Problem problem, Items items)
+      : command_(std::move(command)), problem_(std::move(problem)), items_(std::move(items)) {}
 
   Result<Bytes> compute(int stage, std::int64_t item, kit::ItemContext& context) override {
+    if (item >= items_.count()) {  // rows were appended
+      TRY_ASSIGN(items_, Items::read(command_, problem_));
+    }
     if (stage != 0 || item >= items_.count()) return Error{ErrorKind::invalid, "there is no such item"};
     remove_files();
     TRY_ASSIGN(const pid_t child, start(item));
@@ -73,7 +77,7 @@ class WrapKernel final : public kit::Kernel {
  private:
   [[nodiscard]] std::string program() const { return command_.program.filename().string(); }
   [[nodiscard]] std::string shown(std::int64_t item) const {
-    return (items_.table() ? "" : "input ") + items_.name(item);
+    return (items_.are_rows() ? "" : "input ") + items_.name(item);
   }
 
   void remove_files() const {
@@ -84,7 +88,7 @@ class WrapKernel final : public kit::Kernel {
 
   // `status` for the table, `did` for a sentence.
   Result<Bytes> failed(std::int64_t item, const std::string& status, const std::string& did) const {
-    if (items_.table()) return seal(items_.identity(item), {status, end_of(words_file), {}});
+    if (items_.are_rows()) return seal(items_.identity(item), {status, end_of(words_file), {}});
     return Error{ErrorKind::io, program() + " " + did + " at " + shown(item)};
   }
 
@@ -113,13 +117,13 @@ class WrapKernel final : public kit::Kernel {
     pointers.push_back(nullptr);
     posix_spawn_file_actions_t actions;
     ::posix_spawn_file_actions_init(&actions);
-    const bool reads = !items_.table() && !command_.names_input;
+    const bool reads = !items_.are_rows() && !command_.names_input;
     const std::string from = reads ? items_.file(item).string() : "/dev/null";
     const std::string to = command_.keeps_standard_output ? output_file(command_.suffix) : "/dev/null";
     const int created = O_WRONLY | O_CREAT | O_TRUNC;
     ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, from.c_str(), O_RDONLY, 0);
     ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, to.c_str(), created, 0600);
-    if (items_.table())
+    if (items_.are_rows())
       ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, words_file, created, 0600);
     pid_t child = 0;
     const int failure = ::posix_spawn(&child, pointers.front(), &actions, nullptr, pointers.data(), environ);
@@ -149,6 +153,7 @@ class WrapKernel final : public kit::Kernel {
   }
 
   Command command_;
+  kit::Problem problem_;
   Items items_;
 };
 
@@ -160,7 +165,7 @@ Result<std::unique_ptr<kit::Kernel>> make_kernel(const Command& command, const k
   TRY_ASSIGN(Items items, Items::read(command, problem));
   TRY(link_here(inputs_link, std::filesystem::absolute(problem.directory() / "inputs")));
   TRY(link_here(bundle_link, command.bundle));
-  return std::unique_ptr<kit::Kernel>(std::make_unique<WrapKernel>(command, std::move(items)));
+  return std::unique_ptr<kit::Kernel>(std::make_unique<WrapKernel>(command, problem, std::move(items)));
 }
 
 }  // namespace gleaner::wrap

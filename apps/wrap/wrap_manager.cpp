@@ -11,6 +11,8 @@ namespace {
 
 constexpr const char* status_column = "status";
 constexpr const char* row_column = "row";
+constexpr const char* seconds_column = "seconds";
+constexpr const char* host_column = "host";
 // Of a line in which a number is looked for: the library's matcher needs stack for each of its bytes.
 constexpr std::size_t searched_line_max = 4096;
 
@@ -56,10 +58,10 @@ Status WrapManager::check(const kit::Problem& problem) {
   } catch (const std::regex_error&) {
     return Error{ErrorKind::invalid, "an expression of [wrap.numbers] is none: sign the bundle again"};
   }
-  if (!items_->table()) return {};
-  std::vector<std::string> added{row_column, status_column};
+  if (!items_->are_rows()) return {};
+  std::vector<std::string> added{row_column, status_column, seconds_column, host_column};
   for (const auto& [name, expression] : numbers_) added.push_back(name);
-  for (const std::string& column : items_->table()->columns())
+  for (const std::string& column : items_->columns())
     if (std::find(added.begin(), added.end(), column) != added.end())
       return Error{ErrorKind::invalid, std::string(table_name) + ": the results have a column " + column +
                                            " of their own: call the table's otherwise"};
@@ -69,8 +71,8 @@ Status WrapManager::check(const kit::Problem& problem) {
 // Costs of files are by size: the best guess about a program that nobody knows. Of rows there is none.
 Result<std::optional<kit::Stage>> WrapManager::plan(int stage) {
   if (stage > 0) return std::optional<kit::Stage>{};
-  kit::Stage planned{items_->count(), items_->table() ? "rows" : "files", {}, {}};
-  if (items_->table()) return std::optional(std::move(planned));
+  kit::Stage planned{items_->count(), items_->are_rows() ? "rows" : "files", {}, {}};
+  if (items_->are_rows()) return std::optional(std::move(planned));
   TRY_ASSIGN(const auto all, sizes(*items_));
   const double mean = std::accumulate(all.begin(), all.end(), 1.0) / static_cast<double>(all.size());
   for (const std::int64_t bytes : all)
@@ -80,7 +82,7 @@ Result<std::optional<kit::Stage>> WrapManager::plan(int stage) {
 
 Result<Outcome> WrapManager::outcome(std::int64_t item, std::string_view bytes) const {
   TRY_ASSIGN(Outcome found, unseal(items_->identity(item), command_.endings.size(), bytes));
-  if (!found.status.empty() && !items_->table())
+  if (!found.status.empty() && !items_->are_rows())
     return Error{ErrorKind::invalid, "a file has no failure to keep"};
   return found;
 }
@@ -109,14 +111,14 @@ Status WrapManager::write_files(kit::ItemSource& items, kit::Output& output) con
 
 std::string WrapManager::header() const {
   std::string line = row_column;
-  for (const std::string& column : items_->table()->columns()) append_value(line += ',', column);
+  for (const std::string& column : items_->columns()) append_value(line += ',', column);
   for (const auto& [name, expression] : numbers_) append_value(line += ',', name);
-  return line + ',' + status_column + '\n';
+  return line + ',' + status_column + ',' + seconds_column + ',' + host_column + '\n';
 }
 
-std::string WrapManager::line_of(std::int64_t item, const Outcome& outcome) const {
+std::string WrapManager::line_of(std::int64_t item, const Outcome& outcome, const kit::Origin* origin) const {
   std::string line = std::to_string(item + 1);
-  for (const std::string& value : items_->table()->row(item)) append_value(line += ',', value);
+  for (const std::string& value : items_->row(item)) append_value(line += ',', value);
   for (const auto& [name, expression] : numbers_) {
     std::string found;
     for (const std::string_view file : outcome.files)
@@ -124,6 +126,9 @@ std::string WrapManager::line_of(std::int64_t item, const Outcome& outcome) cons
     append_value(line += ',', found);
   }
   append_value(line += ',', outcome.status.empty() ? "ok" : outcome.status);
+  const bool known = origin != nullptr;
+  append_value(line += ',', known && origin->seconds != "-" ? origin->seconds : "");
+  append_value(line += ',', known ? origin->host : "");
   return line + '\n';
 }
 
@@ -139,7 +144,7 @@ Status WrapManager::write_rows(kit::ItemSource& items, kit::Output& output, File
     TRY_ASSIGN(const auto item, items.next());
     if (!item) break;
     TRY_ASSIGN(const Outcome kept, outcome(item->index, item->bytes));
-    lines << line_of(item->index, kept);
+    lines << line_of(item->index, kept, items.origin(item->index));
     if (archive) {
       const std::string directory = six_digits(item->index + 1) + "/";
       for (std::size_t i = 0; i < kept.files.size(); ++i)
@@ -160,13 +165,25 @@ Status WrapManager::write_rows(kit::ItemSource& items, kit::Output& output, File
 Status WrapManager::combine(int stage, kit::ItemSource& items, kit::Output& output) {
   if (stage != 0) return Error{ErrorKind::invalid, "a wrapped program has one stage: 0"};
   TRY(items.require_all(items_->count()));
-  return items_->table() ? write_rows(items, output, Files::kept) : write_files(items, output);
+  return items_->are_rows() ? write_rows(items, output, Files::kept) : write_files(items, output);
 }
 
 Status WrapManager::preview(int stage, kit::ItemSource& items, kit::Output& output) {
   if (stage != 0) return Error{ErrorKind::invalid, "a wrapped program has one stage: 0"};
   TRY(items.require_within(items_->count()));
-  return items_->table() ? write_rows(items, output, Files::left_out) : write_files(items, output);
+  return items_->are_rows() ? write_rows(items, output, Files::left_out) : write_files(items, output);
+}
+
+Result<RangeSet> WrapManager::failed(int stage, kit::ItemSource& items) {
+  if (stage != 0) return Error{ErrorKind::invalid, "a wrapped program has one stage: 0"};
+  TRY(items.require_within(items_->count()));
+  RangeSet failed;
+  for (;;) {
+    TRY_ASSIGN(const auto item, items.next());
+    if (!item) return failed;
+    TRY_ASSIGN(const Outcome kept, outcome(item->index, item->bytes));
+    if (!kept.status.empty()) failed.add({item->index, item->index + 1});
+  }
 }
 
 }  // namespace gleaner::wrap

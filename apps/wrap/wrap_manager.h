@@ -1,6 +1,7 @@
 // The manager of a wrapped program. Of items that are files each result is a file: the input's name and an
 // ending. Of items that are rows there are two results: table.csv, which has the rows with the numbers that
-// were found in their output and how the program ended; and rows.tar, with a directory of files a row.
+// were found in their output, how the program ended, in how many seconds and on which host; and rows.tar,
+// with a directory of files a row.
 #pragma once
 
 #include <optional>
@@ -19,12 +20,17 @@ namespace gleaner::wrap {
 class WrapManager final : public kit::Manager {
  public:
   explicit WrapManager(Command command) : command_(std::move(command)) {}
+  [[nodiscard]] std::vector<std::string> offers() const override {
+    return {"origins", "failures", "appends"};
+  }
   [[nodiscard]] Status check(const kit::Problem& problem) override;
   [[nodiscard]] Result<std::optional<kit::Stage>> plan(int stage) override;
   [[nodiscard]] Result<kit::Validation> validate(int stage, kit::SegmentReader& segment) override;
   [[nodiscard]] Status combine(int stage, kit::ItemSource& items, kit::Output& output) override;
   // Those in hand; of rows the table alone.
   [[nodiscard]] Status preview(int stage, kit::ItemSource& items, kit::Output& output) override;
+  // Rows whose program did not end well.
+  [[nodiscard]] Result<RangeSet> failed(int stage, kit::ItemSource& items) override;
 
  private:
   enum class Files { kept, left_out };
@@ -32,7 +38,8 @@ class WrapManager final : public kit::Manager {
   [[nodiscard]] Status write_files(kit::ItemSource& items, kit::Output& output) const;
   [[nodiscard]] Status write_rows(kit::ItemSource& items, kit::Output& output, Files files) const;
   [[nodiscard]] std::string header() const;
-  [[nodiscard]] std::string line_of(std::int64_t item, const Outcome& outcome) const;
+  [[nodiscard]] std::string line_of(std::int64_t item, const Outcome& outcome,
+                                    const kit::Origin* origin) const;
 
   Command command_;
   std::optional<Items> items_;

@@ -3,7 +3,7 @@ function __gleaner_admin_at
     set -l at
     for word in (commandline -opc)[2..-1]
         set -l longer (string trim -- "$at $word")
-        if contains -- $longer "keys" "app" "problem" "strategy" "flow" "host" "code" "relay" "token" "ban" "audit" "console" "status" "contribution" "run-local" "plan" "keys create" "keys signer" "keys work" "keys rotate" "keys revoke" "keys revoked" "app new" "app wrap" "app check" "app sign" "app add" "app list" "app show" "problem add" "problem list" "problem show" "problem watch" "problem strategy" "problem set" "problem explain" "problem errors" "problem pause" "problem resume" "problem retry" "problem upgrade" "problem cancel" "problem result" "problem preview" "problem delete" "problem decisions" "strategy list" "flow run" "flow show" "host list" "host show" "host units" "host hold" "host release" "host tag" "host revoke" "code add" "code list" "code show" "code rotate" "code withdraw" "relay allow" "relay quota" "relay list" "relay explain" "token add" "token list" "token withdraw" "ban add" "ban list" "ban remove" "audit list" "audit verify"
+        if contains -- $longer "keys" "app" "problem" "strategy" "flow" "host" "code" "relay" "token" "ban" "audit" "console" "status" "contribution" "run-local" "plan" "keys create" "keys signer" "keys work" "keys rotate" "keys revoke" "keys revoked" "app new" "app wrap" "app check" "app sign" "app add" "app list" "app show" "problem add" "problem list" "problem show" "problem watch" "problem strategy" "problem set" "problem explain" "problem errors" "problem pause" "problem resume" "problem retry" "problem append" "problem upgrade" "problem cancel" "problem result" "problem preview" "problem delete" "problem decisions" "strategy list" "flow run" "flow show" "host list" "host show" "host units" "host hold" "host release" "host tag" "host revoke" "code add" "code list" "code show" "code rotate" "code withdraw" "relay allow" "relay quota" "relay list" "relay explain" "token add" "token list" "token withdraw" "ban add" "ban list" "ban remove" "audit list" "audit verify"
             set at $longer
         end
     end
@@ -58,6 +58,7 @@ complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a errors -d 'Sho
 complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a pause -d 'Hand out no more of it; hosts stop computing it'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a resume -d 'Go on with a paused problem'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a retry -d 'Try again what failed'
+complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a append -d 'Add rows to the table of a problem'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a upgrade -d 'Have a mended version of its application compute the rest'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a cancel -d 'End a problem for good; what is accepted is kept'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a result -d 'Download the results and print their paths'
@@ -220,6 +221,10 @@ complete -c gleaner-admin -n '__gleaner_admin_at "problem errors"' -l full -d 'w
 complete -c gleaner-admin -n '__gleaner_admin_at "problem pause"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem resume"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem retry"' -l help -d 'Print this help message and exit'
+complete -c gleaner-admin -n '__gleaner_admin_at "problem retry"' -l failed -d 'rows of a table whose program failed, and nothing else'
+complete -c gleaner-admin -n '__gleaner_admin_at "problem append"' -l help -d 'Print this help message and exit'
+complete -c gleaner-admin -n '__gleaner_admin_at "problem append"' -l table -r -d 'the rows, below the same columns\' names'
+complete -c gleaner-admin -n '__gleaner_admin_at "problem append"' -l input -d ''
 complete -c gleaner-admin -n '__gleaner_admin_at "problem upgrade"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem upgrade"' -l app -r -d ''
 complete -c gleaner-admin -n '__gleaner_admin_at "problem cancel"' -l help -d 'Print this help message and exit'

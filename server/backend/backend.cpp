@@ -106,14 +106,14 @@ Status Backend::work(std::string_view body, const Exchange& exchange) {
   commits.reserve(call.verdicts.size());
   for (std::size_t i = 0; i < call.verdicts.size(); ++i)
     commits.push_back(prepared(call.request.commits[i], call.verdicts[i]));
-  service_.work().work_checked(host, std::move(call.request), std::move(commits),
-                               [exchange](Result<service::Work::Answer> answer) {
-                                 if (!answer.ok()) return exchange->fail(answer.error());
-                                 link::WorkAnswer message{std::move(answer->reply), {}};
-                                 for (const auto& unit : answer->units)
-                                   message.units.push_back({unit.unit, unit.problem, unit.stage});
-                                 exchange->done(link::pack(message));
-                               });
+  service_.work().work_checked(
+      host, std::move(call.request), std::move(commits), [exchange](Result<service::Work::Answer> answer) {
+        if (!answer.ok()) return exchange->fail(answer.error());
+        link::WorkAnswer message{std::move(answer->reply), {}};
+        for (const auto& unit : answer->units)
+          message.units.push_back({unit.unit, unit.problem, unit.stage, unit.inputs});
+        exchange->done(link::pack(message));
+      });
   return {};
 }
 

@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "shared/archive/bundle_archive.h"
 #include "shared/base/limits.h"
@@ -37,8 +38,13 @@ bool Checker::can(const protocol::CommitRequest& commit) {
 
 void Checker::learn(const link::WorkAnswer::Unit& unit) {
   const std::lock_guard lock(mutex_);
-  if (units_.size() >= units_max) units_.clear();  // the leader is asked again
-  units_[unit.unit] = {unit.problem, unit.stage};
+  if (units_.size() >= units_max) {  // the leader is asked again
+    units_.clear();
+    inputs_.clear();
+  }
+  const Part part{unit.problem, unit.stage};
+  units_[unit.unit] = part;
+  if (std::exchange(inputs_[part], unit.inputs) != unit.inputs) places_.erase(part);  // rows were appended
 }
 
 std::shared_ptr<const Checker::Place> Checker::known(UnitId unit, Part& part) {
@@ -85,8 +91,8 @@ void Checker::ask_place(const std::shared_ptr<const Asked>& asked, protocol::Com
             const std::lock_guard lock(mutex_);
             if (places_.size() >= places_max) places_.clear();
             places_[part] = place;
+            units_[commit.unit] = part;
           }
-          learn({commit.unit, part.problem, part.stage});
           check_at(part, *place, commit, then);
         });
         if (!taken) then(Error{ErrorKind::unavailable, "this front end ends"});

@@ -77,6 +77,7 @@ class Checker {
   std::mutex mutex_;  // guards what follows
   std::unordered_map<UnitId, Part> units_;
   std::map<Part, std::shared_ptr<const Place>> places_;
+  std::map<Part, std::int64_t> inputs_;     // as the last of its units said
   std::map<ProblemId, std::int64_t> used_;  // of managers: in which order
   std::int64_t uses_ = 0;
 };

@@ -37,6 +37,8 @@ constexpr std::array rows{
     Row{"POST", "problems", 5, "resume", Role::operate, "problem resume"},
     Row{"POST", "problems", 5, "cancel", Role::operate, "problem cancel"},
     Row{"POST", "problems", 5, "retry", Role::operate, "problem retry"},
+    Row{"POST", "problems", 5, "append", Role::operate, "problem append"},
+    Row{"POST", "problems", 5, "retry-failed", Role::operate, "problem retry-failed"},
     Row{"POST", "problems", 5, "preview", Role::operate, "problem preview"},  // runs the manager, keeps files
     Row{"POST", "problems", 5, "partial", Role::operate, "problem partial"},
     Row{"POST", "problems", 5, "strategy", Role::operate, "problem strategy"},
@@ -49,6 +51,7 @@ constexpr std::array rows{
     Row{"GET", "errors", 3, "", Role::view},
     Row{"GET", "settings", 3, "", Role::operate},
     Row{"GET", "host-pages", 3, "", Role::view},
+    Row{"GET", "tables", 4, "", Role::view},
     Row{"GET", "metrics", 3, "", Role::view},
     Row{"GET", "hosts", 3, "", Role::view},
     Row{"GET", "hosts", 4, "", Role::view},

@@ -79,6 +79,7 @@ class Router {
   void problem_operation(const AdminCall& call);
   void one_problem(const AdminCall& call, ProblemId id);
   void accepted_items(const AdminCall& call, ProblemId id);
+  void table_page(const AdminCall& call);
   void host_admin_operation(const AdminCall& call);
   void code_operation(const AdminCall& call);
   void relay_admin_operation(const AdminCall& call);

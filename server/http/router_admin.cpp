@@ -11,6 +11,7 @@ namespace {
 
 constexpr int decisions_default = 50;
 constexpr int units_default = 100;
+constexpr int rows_default = 100;
 constexpr std::int64_t count_max = 10'000;
 
 // `count` of the query, at most count_max; nothing: it is no number.
@@ -124,6 +125,7 @@ void Router::admin_operation(const AdminCall& call) {
   if (kind == "events" || kind == "history" || kind == "settings" || kind == "host-pages" || kind == "days" ||
       kind == "errors")
     return look_operation(call);
+  if (kind == "tables" && call.is("GET", 4)) return table_page(call);
   if (kind == "estimates" && call.is("POST", 3)) {
     return with_body<protocol::AddProblem>(call.request, call.reply, [&](protocol::AddProblem message) {
       service_.problems().estimate(std::move(message), call.change<protocol::ProblemEstimate>());
@@ -220,8 +222,14 @@ void Router::one_problem(const AdminCall& call, ProblemId id) {
   if (call.is("POST", "resume")) return change(Action::resume);
   if (call.is("POST", "cancel")) return change(Action::cancel);
   if (call.is("POST", "retry")) return change(Action::retry);
+  if (call.is("POST", "retry-failed")) return problems.retry_failed(id, call.change<protocol::ProblemInfo>());
   if (call.is("POST", "preview")) return service_.previews().preview(id, call.change<protocol::Preview>());
   if (call.is("POST", "partial")) return service_.previews().partial(id, call.change<protocol::Preview>());
+  if (call.is("POST", "append")) {
+    return with_body<protocol::AppendInputs>(call.request, call.reply, [&](protocol::AppendInputs message) {
+      problems.append(id, std::move(message), call.change<protocol::ProblemInfo>());
+    });
+  }
   if (call.is("POST", "strategy")) {
     return with_body<protocol::ChangeStrategy>(
         call.request, call.reply, [&](protocol::ChangeStrategy message) {
@@ -244,6 +252,23 @@ void Router::one_problem(const AdminCall& call, ProblemId id) {
     return problems.decisions(id, *count, answer<std::vector<protocol::DecisionInfo>>(call.reply));
   }
   call.unknown();
+}
+
+void Router::table_page(const AdminCall& call) {
+  const auto asked = [&call](const char* name) {
+    const auto found = call.request.query.find(name);
+    return found == call.request.query.end() ? std::string() : found->second;
+  };
+  const auto from = asked("from").empty() ? std::optional<std::int64_t>(0) : parse_number(asked("from"));
+  const auto count = asked_count(call.request, rows_default);
+  if (!from || !count)
+    return call.reply(error_response({ErrorKind::invalid, "from and count: expected whole numbers"}));
+  service::TableQuery query{call.which(), *from, *count};
+  query.order = asked("order");
+  query.descending = query.order.starts_with('-');
+  if (query.descending) query.order.erase(0, 1);
+  query.failed = asked("failed") == "true";
+  service_.views().table_pages().page(std::move(query), answer<protocol::TablePage>(call.reply));
 }
 
 void Router::accepted_items(const AdminCall& call, ProblemId id) {

@@ -98,6 +98,7 @@ void visit(Archive& archive, Of<Archive, link::WorkAnswer::Unit>& unit) {
   archive("unit", unit.unit);
   archive("problem", unit.problem);
   archive("stage", unit.stage, stage_number);
+  archive("inputs", unit.inputs, Whole{});
 }
 
 template <typename Archive>

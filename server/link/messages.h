@@ -15,7 +15,7 @@
 namespace gleaner::link {
 
 // Raised when an old leader and a new front end would not understand each other.
-inline constexpr std::int64_t version = 4;
+inline constexpr std::int64_t version = 5;
 
 struct Hello {
   std::int64_t version = link::version;
@@ -69,6 +69,7 @@ struct WorkAnswer {
     UnitId unit;
     ProblemId problem;
     int stage = 0;
+    std::int64_t inputs = 0;  // of the problem, and of all of the stage; more: rows were appended
   };
   protocol::WorkReply reply;
   std::vector<Unit> units;  // that its grants are of

@@ -7,6 +7,7 @@
 #include "server/service/core/lost_blobs.h"
 #include "server/service/work/damage.h"
 #include "server/service/work/dispatch.h"
+#include "server/service/work/origins.h"
 #include "server/service/work/reviews.h"
 #include "server/service/work/stage_planning.h"
 #include "server/service/work/stored_segments.h"
@@ -21,7 +22,8 @@ constexpr double planning_seconds_max = 10;  // of a mapping strategy's search
 Result<CombinedStage> combine_pieces(Kernel& kernel, const effect::Combine& job,
                                      const std::vector<contract::Piece>& pieces) {
   (void)failpoint("stage-combine");
-  TRY_ASSIGN(const auto files, kernel.managers().combine(job.manager, job.stage, pieces));
+  TRY_ASSIGN(const auto files,
+             kernel.managers().combine(job.manager, job.stage, pieces, origins_of(job.pieces, job.hosts)));
   (void)failpoint("stage-combined");
   CombinedStage combined;
   TRY_ASSIGN(combined.files, keep_files(kernel, job.manager.problem, files));

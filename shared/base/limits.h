@@ -96,7 +96,9 @@ inline constexpr int progress_per_reply_max = 16;            // problems whose p
 inline constexpr int measured_per_request_max = 256;         // hosts of a relay; the rest with the next
 inline constexpr int put_out_per_reply_max = 64;             // hosts that a relay is told of; the rest later
 inline constexpr int hosts_per_page_max = 1000;
-inline constexpr int list_length_max = 10'000;  // one admin list, or the hosts of one problem
+inline constexpr int table_columns_max = 256;    // what a spreadsheet is still read with
+inline constexpr int table_page_rows_max = 500;  // in one answer: some screens
+inline constexpr int list_length_max = 10'000;   // one admin list, or the hosts of one problem
 // Relays above a host: each is a link of the chain that it checks with every lease.
 inline constexpr int relay_depth_max = 8;
 inline constexpr int lease_statements_max = 2 * relay_depth_max;

@@ -1,6 +1,7 @@
 #include "shared/contract/manager_session.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 
 #include "shared/base/limits.h"
@@ -44,6 +45,17 @@ std::string words_of(Range range) {
   return std::to_string(range.begin) + " " + std::to_string(range.end);
 }
 
+std::string text_of(const std::vector<Origin>& origins) {
+  std::string text;
+  for (const Origin& origin : origins) {
+    char seconds[40];
+    std::snprintf(seconds, sizeof seconds, "%.3f", origin.seconds);
+    text += words_of(origin.range) + " " + (origin.seconds < 0 ? "-" : seconds) + " " +
+            protocol::clean_line(origin.host, limits::message_length_max) + "\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 struct ManagerSession::State {
@@ -55,6 +67,9 @@ struct ManagerSession::State {
   ManagerProcess::Watch watch;
   std::unique_ptr<ManagerProcess> process;
   bool pipeline = false;        // it may be told the next before it has answered
+  bool reads_origins = false;   // it is told who computed what it combines
+  bool appends = false;         // its problems may become longer
+  bool tells_failures = false;  // it knows results that say that their items failed
   std::size_t alone_until = 0;  // segments before this are asked about one by one
 
   // Until it goes, the process may compute.
@@ -80,9 +95,10 @@ struct ManagerSession::State {
   Result<std::string> line();
   // The whole answer must be the line `expected`.
   Status expect(const std::string& expected);
-  Result<std::vector<CombinedFile>> combine(const std::string& command, int stage,
-                                            const std::vector<Piece>& pieces, const Progress& progress,
-                                            Time time);
+  // Says `word` with the stage and a list of these; the answer follows.
+  Status command_over(const std::string& word, int stage, const std::vector<Piece>& pieces,
+                      const std::vector<Origin>& origins);
+  Result<std::vector<CombinedFile>> combine(const Progress& progress, Time time);
 };
 
 Status ManagerSession::State::ensure() {
@@ -126,7 +142,11 @@ Status ManagerSession::State::expect(const std::string& expected) {
 Status ManagerSession::State::greet() {
   TRY_ASSIGN(const std::string heard, line());
   if (heard != "ready 1" && !heard.starts_with("ready 1 ")) return process->nonsense(heard, "ready 1");
-  pipeline = (heard + " ").find(" pipeline ") != std::string::npos;
+  const auto offers = [&heard](const char* word) { return (heard + " ").find(word) != std::string::npos; };
+  pipeline = offers(" pipeline ");
+  reads_origins = offers(" origins ");
+  appends = offers(" appends ");
+  tells_failures = offers(" failures ");
   return {};
 }
 
@@ -176,10 +196,9 @@ void ManagerSession::State::validate(const std::vector<Segment>& segments,
   alone_until = end;
 }
 
-Result<std::vector<CombinedFile>> ManagerSession::State::combine(const std::string& command_word, int stage,
-                                                                 const std::vector<Piece>& pieces,
-                                                                 const Progress& progress, Time time) {
-  const Turn turn(*this);
+Status ManagerSession::State::command_over(const std::string& word, int stage,
+                                           const std::vector<Piece>& pieces,
+                                           const std::vector<Origin>& origins) {
   TRY(ensure());
   std::string list;
   for (const Piece& piece : pieces) {
@@ -187,10 +206,14 @@ Result<std::vector<CombinedFile>> ManagerSession::State::combine(const std::stri
     list += words_of(piece.range) + " " + std::to_string(piece.first) + " " +
             std::filesystem::absolute(piece.path).string() + "\n";
   }
-  const io::Path list_file = problem / (command_word + "-" + std::to_string(stage) + ".list");
+  const io::Path list_file = problem / (word + "-" + std::to_string(stage) + ".list");
   TRY(io::real_files().write(list_file, list, io::Mode::normal));
-  TRY(command(command_word + " " + std::to_string(stage) + " " +
-              std::filesystem::absolute(list_file).string()));
+  if (reads_origins)
+    TRY(io::real_files().write(list_file.string() + ".origins", text_of(origins), io::Mode::normal));
+  return command(word + " " + std::to_string(stage) + " " + std::filesystem::absolute(list_file).string());
+}
+
+Result<std::vector<CombinedFile>> ManagerSession::State::combine(const Progress& progress, Time time) {
   CombineAnswer answer(work);
   double shown = 0;
   for (;;) {
@@ -270,12 +293,46 @@ Result<bool> ManagerSession::compare(int stage, std::int64_t item, std::string_v
 }
 
 Result<std::vector<CombinedFile>> ManagerSession::combine(int stage, const std::vector<Piece>& pieces,
+                                                          const std::vector<Origin>& origins,
                                                           const Progress& progress) {
-  return state_->combine("combine", stage, pieces, progress, Time::grows);
+  const State::Turn turn(*state_);
+  TRY(state_->command_over("combine", stage, pieces, origins));
+  return state_->combine(progress, Time::grows);
 }
 
-Result<std::vector<CombinedFile>> ManagerSession::preview(int stage, const std::vector<Piece>& pieces) {
-  return state_->combine("preview", stage, pieces, {}, Time::fixed);
+Result<std::vector<CombinedFile>> ManagerSession::preview(int stage, const std::vector<Piece>& pieces,
+                                                          const std::vector<Origin>& origins) {
+  const State::Turn turn(*state_);
+  TRY(state_->command_over("preview", stage, pieces, origins));
+  return state_->combine({}, Time::fixed);
+}
+
+Result<bool> ManagerSession::appends() {
+  const State::Turn turn(*state_);
+  TRY(state_->ensure());
+  return state_->appends;
+}
+
+Result<std::vector<Range>> ManagerSession::failed(int stage, const std::vector<Piece>& pieces) {
+  const State::Turn turn(*state_);
+  TRY(state_->ensure());
+  if (!state_->tells_failures)
+    return Error{ErrorKind::invalid, "the application does not say which of its items failed"};
+  TRY(state_->command_over("failed", stage, pieces, {}));
+  RangeSet given;
+  for (const Piece& piece : pieces) given.add(piece.range);
+  std::vector<Range> failed;
+  for (;;) {
+    TRY_ASSIGN(const std::string heard, state_->line());
+    if (heard == "ok") return failed;
+    Words words(heard);
+    const bool named = words.next() == "failed";
+    const auto range = words.range();
+    const bool in_order = range && (failed.empty() || range->begin >= failed.back().end);
+    if (!named || !in_order || range->empty() || !words.ended() || !given.contains(*range))
+      return state_->process->nonsense(heard, "ok, or failed BEGIN END of items in the list, in order");
+    failed.push_back(*range);
+  }
 }
 
 }  // namespace gleaner::contract

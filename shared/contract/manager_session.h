@@ -49,6 +49,13 @@ struct Piece {
   io::Path path;
 };
 
+// `host` computed items [range), each in `seconds`; what nobody knows is negative, or empty.
+struct Origin {
+  Range range;
+  double seconds = -1;
+  std::string host;
+};
+
 struct CombinedFile {
   std::string name;
   io::Path path;  // absolute
@@ -86,10 +93,18 @@ class ManagerSession {
   // True if the two results of `item` agree.
   [[nodiscard]] Result<bool> compare(int stage, std::int64_t item, std::string_view a, std::string_view b);
   using Progress = std::function<void(double fraction)>;
+  // `origins`: in order, for a manager that offers to read them.
   [[nodiscard]] Result<std::vector<CombinedFile>> combine(int stage, const std::vector<Piece>& pieces,
+                                                          const std::vector<Origin>& origins,
                                                           const Progress& progress);
   // Within one time limit, whatever progress is shown.
-  [[nodiscard]] Result<std::vector<CombinedFile>> preview(int stage, const std::vector<Piece>& pieces);
+  [[nodiscard]] Result<std::vector<CombinedFile>> preview(int stage, const std::vector<Piece>& pieces,
+                                                          const std::vector<Origin>& origins);
+  // It takes inputs that continue others: a plan has more items with them then, and the same before.
+  [[nodiscard]] Result<bool> appends();
+  // Which of the items are results that say that they failed; in order. invalid: the manager does not offer
+  // to tell.
+  [[nodiscard]] Result<std::vector<Range>> failed(int stage, const std::vector<Piece>& pieces);
 
  private:
   struct State;

@@ -326,6 +326,11 @@ struct ChangeApplication {
   std::string application;
 };
 
+// POST /v1/admin/problems/ID/append: inputs that are uploaded already. `table.csv` continues the problem's.
+struct AppendInputs {
+  std::vector<Input> inputs;
+};
+
 // What may be named as a strategy or as a rule for stragglers: GET /v1/admin/strategies.
 struct StrategyInfo {
   std::string name;

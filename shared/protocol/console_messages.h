@@ -92,6 +92,21 @@ struct HostPage {
   double cost_accepted = 0;
 };
 
+// Values in the order of the columns; long ones are cut.
+struct TableRow {
+  std::vector<std::string> values;
+};
+
+// GET /v1/admin/tables/DIGEST?from=N&count=N&order=COLUMN&failed=true: rows of a result that is a table.
+struct TablePage {
+  std::vector<std::string> columns;
+  std::int64_t rows = 0;    // of the table
+  std::int64_t failed = 0;  // of these; the status of a failed row is not "ok"
+  std::int64_t chosen = 0;  // that were asked for, on all pages
+  std::int64_t first = 0;   // of these, on this page
+  std::vector<TableRow> page;
+};
+
 // GET /v1/admin/settings.
 struct SettingInfo {
   std::string name;

@@ -410,6 +410,14 @@ void visit(Archive& archive, Of<Archive, ChangeStrategy>& message) {
 }
 
 template <>
+inline constexpr const char* title<AppendInputs> = "appended inputs";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, AppendInputs>& message) {
+  archive("inputs", message.inputs, List{limits::inputs_max},
+          "uploaded before; table.csv continues the table");
+}
+
+template <>
 inline constexpr const char* title<ChangeApplication> = "change of application";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, ChangeApplication>& message) {

@@ -129,6 +129,27 @@ void visit(Archive& archive, Of<Archive, HostPage>& message) {
 }
 
 template <>
+inline constexpr const char* title<TableRow> = "row of a table";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, TableRow>& message) {
+  archive("values", message.values, List{limits::table_columns_max, long_text}, "long ones are cut");
+}
+
+template <>
+inline constexpr const char* title<TablePage> = "page of a table";
+template <>
+inline constexpr std::int64_t values_max<TablePage> = limits::json_list_values_max;
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, TablePage>& message) {
+  archive("columns", message.columns, List{limits::table_columns_max, long_text});
+  archive("rows", message.rows, Whole{}, "of the table");
+  archive("failed", message.failed, Whole{}, "of these; their `status` is not \"ok\"");
+  archive("chosen", message.chosen, Whole{}, "that were asked for, on all pages");
+  archive("first", message.first, Whole{}, "of these, on this page");
+  archive("page", message.page, List{limits::table_page_rows_max});
+}
+
+template <>
 inline constexpr const char* title<SettingInfo> = "setting";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, SettingInfo>& message) {

@@ -10,6 +10,7 @@ import unittest
 import yaml
 
 from harness import SQUARES, FakeHost, Grid, main, of_files
+from rows import TableProblem
 
 CONTRACT = yaml.safe_load((pathlib.Path(__file__).parents[2] / "server" / "http" / "openapi.yaml").read_text())
 
@@ -76,6 +77,7 @@ class Audit(unittest.TestCase):
             host.commit(unit["unit"], unit["range"]["begin"], [b"0"])
             call("POST", one + "/preview", identity, action="problem preview")
             call("POST", one + "/partial", identity)
+            self.rows(grid, call)
             self.upgrade(grid, call)
             call("POST", one + "/cancel", identity, summary="p: cancelled")
             call("DELETE", one, identity, action="problem delete", summary="^p: cancelled")
@@ -104,6 +106,14 @@ class Audit(unittest.TestCase):
              summary="spam")
         before = call("POST", "/v1/admin/bans/{kind}/remove", "network", {"subject": "192.0.2.0/24"}, action="ban remove")
         self.assertEqual(before["subject"], "192.0.2.0/24")
+
+    def rows(self, grid, call):
+        """A table becomes longer, and its failed rows run again."""
+        table = TableProblem(grid, FakeHost(grid, "rows"))
+        call("POST", "/v1/admin/problems/{id}/append", table.id, table.more, action="problem append", summary="rows: running")
+        table.deliver()
+        call("POST", "/v1/admin/problems/{id}/retry-failed", table.id, action="problem retry-failed", summary="rows: running")
+        grid.admin("problem", "cancel", table.id, "--yes")
 
     def upgrade(self, grid, call):
         """Another version takes over, fails on every host, and is tried again."""

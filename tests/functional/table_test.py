@@ -15,11 +15,18 @@ import time
 import unittest
 
 from harness import BUILD, SLOW, SOURCE, Grid, local_arguments, main, needs
+from tree import Tree
 
 ADMIN = BUILD / "bin" / "gleaner-admin"
 ROWS = 200
 PLOT = ("set terminal svg size 300,200; set output '{out.svg}'; set title '{label}'; load '{file:style}'; plot sin({a}*x)+{b}; "
         "set print '{out.txt}'; print sprintf('middle %.6f', sin({a})+{b})")
+
+
+def without_origin(table):
+    """What does not depend on who computed a row."""
+    rows = list(csv.DictReader(io.StringIO(table.decode())))
+    return [{name: value for name, value in row.items() if name not in ("seconds", "host")} for row in rows]
 
 
 class Tables(unittest.TestCase):
@@ -58,17 +65,100 @@ class Tables(unittest.TestCase):
             identity = grid.add_problem("gnuplot", "plots", *arguments)
             grid.wait_finished(identity)
             results = grid.results(identity)
-            self.assertEqual(results, grid.run_local(self.directory / "plots", *arguments))
+            local = grid.run_local(self.directory / "plots", *arguments)
+            self.assertEqual(results["rows.tar"], local["rows.tar"])
+        self.assertEqual(without_origin(results["table.csv"]), without_origin(local["table.csv"]))
         found = list(csv.DictReader(io.StringIO(results["table.csv"].decode())))
         self.assertEqual([row["row"] for row in found], [str(i) for i in range(1, ROWS + 1)])
         self.assertEqual([row["label"] for row in found], [row[2] for row in rows])
         self.assertEqual([row["row"] for row in found if row["status"] != "ok"], ["18"])
         self.assertEqual((found[17]["status"], found[17]["middle"]), ("exit 1", ""))
         self.assertEqual(found[0]["middle"], "0.941471")
+        self.assertEqual({row["host"] for row in found}, {"a", "b"})
+        self.assertTrue(all(0 < float(row["seconds"]) < 60 * SLOW for row in found), found[0])
         with tarfile.open(fileobj=io.BytesIO(results["rows.tar"])) as archive:
             self.assertEqual(len(archive.getnames()), 2 * (ROWS - 1) + 1)
             self.assertIn(b"row, 7", archive.extractfile("000007/out.svg").read())
             self.assertIn(b"invalid expression", archive.extractfile("000018/error.txt").read())
+
+    def test_failed_rows_run_again(self):
+        made = self.wrap("awk", "--name", "later", "--number", "sum=^sum (.*)", "--",
+                         'BEGIN {{ if (systime() < {after}) {{ print "too early" > "/dev/stderr"; exit 3 }} print "sum " {x} + 1 }}')
+        self.assertEqual(made.returncode, 0, made.stderr)
+        with Grid() as grid:
+            grid.start_server()
+            grid.add_application(self.directory / "later")
+            grid.add_client("a")
+            for patience in (10, 60, 300):  # until it succeeds; a busy machine may be later than that
+                after = int(time.time()) + patience
+                table = self.write("runs.csv", "x,after\n" + "".join(f"{x},{after if x in (3, 5) else 0}\n" for x in range(1, 7)))
+                identity = grid.add_problem("later", f"later-{patience}", "--table", table)
+                grid.wait_finished(identity, timeout=120 * SLOW)
+                first = grid.results(identity)
+                before = list(csv.DictReader(io.StringIO(first["table.csv"].decode())))
+                if "exit 3" in [row["status"] for row in before]:
+                    break
+            self.assertEqual([row["status"] for row in before], ["ok", "ok", "exit 3", "ok", "exit 3", "ok"])
+            while time.time() <= after:
+                time.sleep(0.1)
+            self.assertIn("is running", grid.admin("problem", "retry", identity, "--failed").stdout)
+            info = grid.wait_finished(identity, timeout=120 * SLOW)
+            self.assertEqual(info["accepted"], 6)
+            grid.admin("problem", "result", identity, "-o", self.directory / "again")
+            again = list(csv.DictReader(io.StringIO((self.directory / "again" / "table.csv").read_text())))
+            self.assertEqual([(row["status"], row["sum"]) for row in again], [("ok", str(x + 1)) for x in range(1, 7)])
+            self.assertEqual([row for row in again if row["x"] not in "35"], [row for row in before if row["x"] not in "35"])
+            rejected = [each for each in grid.admin_json("problem", "decisions", identity)["items"] if each["kind"] == "reject"]
+            self.assertEqual(sorted(each["range"]["begin"] for each in rejected), [2, 4])
+            self.assertIn("problem retry-failed", grid.admin("audit", "list").stdout)
+            refused = grid.admin("problem", "retry", identity, "--failed", check=False)
+            self.assertEqual(refused.returncode, 1)
+            self.assertIn("has no failed items", refused.stderr)
+
+    def test_rows_are_appended(self):
+        with Grid() as grid:
+            grid.start_server()
+            grid.add_client("a")
+            self.append_rows(grid)
+
+    def test_rows_are_appended_while_a_relay_leases(self):
+        with Tree("work.heartbeat_seconds = 1\nwork.commit_seconds = 1") as grid:
+            grid.start_server()
+            grid.add_relay("lab")
+            grid.join("a", code=grid.relay_code("lab"))
+            grid.start_client("a")
+            self.append_rows(grid)
+
+    def append_rows(self, grid):
+        made = self.wrap("awk", "--name", "sum", "--number", "sum=^sum (.*)", "--", "-f", "{file:program}", "x={x}", "/dev/null")
+        self.assertEqual(made.returncode, 0, made.stderr)
+        for name, more in (("one.awk", 1), ("two.awk", 2)):
+            self.write(name, f'END {{ while (i++ < 1000000) s += i; print "sum", x + {more} }}')
+        rows = [(x, "one.awk") for x in range(40)]
+        first = self.write("runs.csv", "x,program\n" + "".join(f"{x},{program}\n" for x, program in rows))
+        grid.add_application(self.directory / "sum")
+        identity = grid.add_problem("sum", "sums", "--table", first, "--input", self.directory / "one.awk")
+        grid.wait_until("some rows are done", lambda: grid.problem(identity)["accepted"] > 0, 60 * SLOW)
+        for begin, program in ((40, "two.awk"), (50, "one.awk")):  # of a running problem, and of a finished one
+            new = [(x, program) for x in range(begin, begin + 10)]
+            more = self.write("more.csv", "x,program\n" + "".join(f"{x},{program}\n" for x, program in new))
+            told = grid.admin("problem", "append", identity, "--table", more, "--input", self.directory / program).stdout
+            rows += new
+            self.assertIn(f"has 10 more rows: {len(rows)} in all", told)
+            self.assertEqual(grid.problem(identity)["items"], len(rows))
+            grid.wait_finished(identity, timeout=120 * SLOW)
+            target = self.directory / f"result-{begin}"
+            grid.admin("problem", "result", identity, "-o", target)
+            found = list(csv.DictReader(io.StringIO((target / "table.csv").read_text())))
+            self.assertEqual([row["row"] for row in found], [str(i + 1) for i in range(len(rows))])
+            self.assertEqual([row["sum"] for row in found], [str(x + (1 if program == "one.awk" else 2)) for x, program in rows])
+        for words, text in (("its columns are y, program, and those of the rows before are x, program", "y,program\n1,one.awk\n"),
+                            ("names the file \"three.awk\", which is none of the inputs", "x,program\n1,three.awk\n")):
+            refused = grid.admin("problem", "append", identity, "--table", self.write("bad.csv", text), check=False)
+            self.assertEqual(refused.returncode, 1, refused.stdout)
+            self.assertIn(words, refused.stderr)
+        self.assertEqual(grid.problem(identity)["state"], "finished")
+        self.assertIn("problem append", grid.admin("audit", "list").stdout)
 
     def test_from_python(self):
         sys.path.insert(0, str(SOURCE / "tools" / "python"))
@@ -90,6 +180,13 @@ class Tables(unittest.TestCase):
             self.assertEqual([(row["row"], row["status"]) for row in table.failed()], [("3", "exit 3")])
             self.assertEqual(table.files()[2], {"out.txt": b"sum 22\n"})
             self.assertEqual(table.files()[3], {"error.txt": b""})
+            self.assertEqual({row["host"] for row in table.rows()}, {"a"})
+            table.retry_failed()
+            table.wait(timeout=120 * SLOW)
+            self.assertEqual([row["row"] for row in table.failed()], ["3"])
+            table.append([{"x": 7, "y": 1, "program": "add.awk"}])
+            table.wait(timeout=120 * SLOW)
+            self.assertEqual([row["sum"] for row in table.rows()], ["11", "22", "", "44", "55", "8"])
             with self.assertRaisesRegex(gleaner.GridError, "no such column"):
                 project.table("sum", [{"z": 1}])
             with self.assertRaisesRegex(gleaner.GridError, "no rows"):

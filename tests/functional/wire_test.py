@@ -15,6 +15,7 @@ import jsonschema
 import yaml
 
 from harness import CLUSTER, SOURCE, SQUARES, FakeHost, Grid, HostKey, from_base64url, main, signed_bytes
+from rows import TableProblem
 
 CONTRACT = yaml.safe_load((SOURCE / "server" / "http" / "openapi.yaml").read_text())
 
@@ -86,6 +87,33 @@ class Wire(unittest.TestCase):
         if status == 200:
             self.covered.add((method.lower(), template))
         return reply
+
+    def rows(self, admin):
+        """A table becomes longer, its failed rows run again, and it is looked at."""
+        table = TableProblem(self.grid, FakeHost(self.grid, "rows"))
+        one = f"/v1/admin/problems/{table.id}"
+        longer = self.call("POST", f"{one}/append", table.more, admin)
+        self.assertEqual((longer["state"], longer["items"], longer["accepted"]), ("running", 2, 1))
+        self.call("POST", f"{one}/append", {"inputs": []}, admin, expect=409)
+        self.call("POST", f"{one}/append", {"inputs": [{**table.more["inputs"][0], "digest": "0" * 64}]}, admin, expect=409)
+        self.call("POST", "/v1/admin/problems/999999/append", table.more, admin, expect=404)
+        table.deliver()
+        again = self.call("POST", f"{one}/retry-failed", {}, admin)
+        self.assertEqual((again["state"], again["accepted"]), ("running", 0))
+        self.call("POST", f"{one}/retry-failed", {}, admin, expect=409)
+        self.call("POST", "/v1/admin/problems/999999/retry-failed", {}, admin, expect=404)
+        results = {each["name"]: each["digest"] for each in table.deliver()["results"]}
+        path = f"/v1/admin/tables/{results['table.csv']}"
+        page = self.call("GET", f"{path}?order=-row&failed=true&count=1", token=admin)
+        self.assertEqual(page["columns"], ["row", "x", "status", "seconds", "host"])
+        self.assertEqual((page["rows"], page["failed"], page["chosen"], page["first"]), (2, 2, 2, 0))
+        self.assertEqual([row["values"] for row in page["page"]], [["2", "3", "exit 3", page["page"][0]["values"][3], "rows"]])
+        self.assertIn(page["page"][0]["values"][3], ("0.500", "1.000"))  # of one delivery or of two
+        self.assertEqual(self.call("GET", f"{path}?from=1", token=admin)["page"][0]["values"][0], "2")
+        for wrong in ("order=none", "count=0", "count=501", "from=x"):
+            self.call("GET", f"{path}?{wrong}", token=admin, expect=400)
+        self.call("GET", f"/v1/admin/tables/{results['rows.tar']}", token=admin, expect=400)
+        self.call("GET", f"/v1/admin/tables/{'0' * 64}", token=admin, expect=404)
 
     def mended_and_tried_again(self, admin):
         """Another version computes a problem, fails on every host, is stopped, and tried again."""
@@ -200,6 +228,7 @@ class Wire(unittest.TestCase):
         self.call("POST", "/v1/admin/problems/999999/retry", {}, admin, expect=404)
         self.call("POST", f"/v1/admin/problems/{identity}/application", {"application": "squares"}, admin, expect=409)
         self.grid.admin("problem", "cancel", identity)
+        self.rows(admin)
         self.mended_and_tried_again(admin)
         self.call("POST", "/v1/leave", {}, host.token)
         other = FakeHost(self.grid, "other")

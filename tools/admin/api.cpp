@@ -106,6 +106,16 @@ Result<protocol::ProblemInfo> Api::change_problem(ProblemId id, const std::strin
   return post<protocol::ProblemInfo>(problem_path(id) + "/" + verb, empty_body, Repeat::yes);
 }
 
+Result<protocol::ProblemInfo> Api::append(ProblemId id, const protocol::AppendInputs& inputs) {
+  return post<protocol::ProblemInfo>(problem_path(id) + "/append", protocol::encode(inputs), Repeat::no,
+                                     preview_timeout);
+}
+
+Result<protocol::ProblemInfo> Api::retry_failed(ProblemId id) {
+  return post<protocol::ProblemInfo>(problem_path(id) + "/retry-failed", empty_body, Repeat::no,
+                                     preview_timeout);
+}
+
 Result<protocol::Preview> Api::preview(ProblemId id) {
   return post<protocol::Preview>(problem_path(id) + "/preview", empty_body, Repeat::no, preview_timeout);
 }

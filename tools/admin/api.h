@@ -46,6 +46,10 @@ class Api {
   [[nodiscard]] Result<protocol::ProblemEstimate> estimate_problem(const protocol::AddProblem& problem);
   // `verb`: pause, resume, cancel, retry.
   [[nodiscard]] Result<protocol::ProblemInfo> change_problem(ProblemId id, const std::string& verb);
+  // Of inputs that were uploaded; takes as long as adding a problem with all of them.
+  [[nodiscard]] Result<protocol::ProblemInfo> append(ProblemId id, const protocol::AppendInputs& inputs);
+  // Of items whose results say that they failed; takes as long as a preview.
+  [[nodiscard]] Result<protocol::ProblemInfo> retry_failed(ProblemId id);
   [[nodiscard]] Result<protocol::Preview> preview(ProblemId id);
   // Files of what is accepted, whatever became of the problem.
   [[nodiscard]] Result<protocol::Preview> partial(ProblemId id);

@@ -26,6 +26,8 @@ struct ProblemChoice {
   bool force = false;
   bool yes = false;
   bool partial = false;
+  bool failed = false;
+  ProblemOptions content;  // of append
   std::string application;
   int count = 50;
 };
@@ -41,13 +43,13 @@ Result<ExitCode> watch_to_end(Session& session, Api& api, ProblemId id, Duration
 }
 
 Status upload_inputs(Session& session, Api& api, const std::vector<NamedFile>& inputs,
-                     protocol::AddProblem& problem) {
+                     std::vector<protocol::Input>& uploaded) {
   const io::Files& files = session.outside().files;
   for (const NamedFile& input : inputs) {
     TRY_ASSIGN(const BlobName blob, blob_of_file(files, input.path));
     TransferBar bar(session, "uploading " + input.name);
     TRY(upload_file(api, files, input.path, blob, bar.progress()));
-    problem.inputs.push_back({input.name, blob.digest, blob.bytes, std::nullopt});
+    uploaded.push_back({input.name, blob.digest, blob.bytes, std::nullopt});
   }
   return {};
 }
@@ -57,7 +59,7 @@ Result<ExitCode> add(Session& session, const AddOptions& options) {
   TRY_ASSIGN(problem.parameters, read_parameters(session.outside().files, options.content));
   TRY_ASSIGN(const auto inputs, parse_inputs(session.outside().files, options.content));
   TRY_ASSIGN(Api* const api, session.api());
-  TRY(upload_inputs(session, *api, inputs, problem));
+  TRY(upload_inputs(session, *api, inputs, problem.inputs));
   if (options.estimate) {
     TRY_ASSIGN(const auto estimate, api->estimate_problem(problem));
     if (session.json())
@@ -110,15 +112,34 @@ Result<ExitCode> watch(Session& session, const ProblemChoice& choice) {
   return watch_to_end(session, *api, problem.id, interval);
 }
 
-Result<ExitCode> change(Session& session, const ProblemChoice& choice, const std::string& verb) {
-  TRY_ASSIGN(Api* const api, session.api());
-  TRY_ASSIGN(const auto found, find_problem(*api, choice.which));
-  TRY_ASSIGN(const auto problem, api->change_problem(found.id, verb));
+ExitCode tell_state(Session& session, const protocol::ProblemInfo& problem) {
   if (session.json())
     session.print_json(protocol::encode(problem));
   else
     session.people() << "problem " << problem.id.value << " (" << problem.name << ") is "
                      << protocol::name_of(problem.state) << '\n';
+  return ExitCode::ok;
+}
+
+Result<ExitCode> change(Session& session, const ProblemChoice& choice, const std::string& verb) {
+  TRY_ASSIGN(Api* const api, session.api());
+  TRY_ASSIGN(const auto found, find_problem(*api, choice.which));
+  TRY_ASSIGN(const auto problem, api->change_problem(found.id, verb));
+  return tell_state(session, problem);
+}
+
+Result<ExitCode> append(Session& session, const ProblemChoice& choice) {
+  TRY_ASSIGN(const auto inputs, parse_inputs(session.outside().files, choice.content));
+  TRY_ASSIGN(Api* const api, session.api());
+  TRY_ASSIGN(const auto found, find_problem(*api, choice.which));
+  protocol::AppendInputs more;
+  TRY(upload_inputs(session, *api, inputs, more.inputs));
+  TRY_ASSIGN(const auto problem, api->append(found.id, more));
+  if (session.json())
+    session.print_json(protocol::encode(problem));
+  else
+    session.people() << "problem " << problem.id.value << " (" << problem.name << ") has "
+                     << problem.items - found.items << " more rows: " << problem.items << " in all\n";
   return ExitCode::ok;
 }
 
@@ -129,7 +150,11 @@ Result<ExitCode> resume(Session& session, const ProblemChoice& choice) {
   return change(session, choice, "resume");
 }
 Result<ExitCode> retry(Session& session, const ProblemChoice& choice) {
-  return change(session, choice, "retry");
+  if (!choice.failed) return change(session, choice, "retry");
+  TRY_ASSIGN(Api* const api, session.api());
+  TRY_ASSIGN(const auto found, find_problem(*api, choice.which));
+  TRY_ASSIGN(const auto problem, api->retry_failed(found.id));
+  return tell_state(session, problem);
 }
 
 Result<ExitCode> upgrade(Session& session, const ProblemChoice& choice) {
@@ -359,7 +384,23 @@ void add_problem_commands(CLI::App& program, Action& chosen) {
   command->footer(
       "Items that were set aside are handed out again; a failed problem goes on from where it failed, and "
       "an\n"
-      "application that was stopped because it failed on most hosts gets another chance.");
+      "application that was stopped because it failed on most hosts gets another chance. With --failed a\n"
+      "finished problem runs again until its results are made anew.");
+  command->add_flag("--failed", choice->failed, "rows of a table whose program failed, and nothing else");
+  command = declare_choice(problems, chosen, "append", "Add rows to the table of a problem", choice, append);
+  command->add_option("--table", choice->content.table, "the rows, below the same columns' names")
+      ->required()
+      ->type_name("FILE");
+  command
+      ->add_option(
+          "--input", choice->content.inputs,
+          "a file that the rows name; without NAME the file's own name, and of a directory each file "
+          "does (repeatable)")
+      ->type_name("[NAME=]FILE|DIR")
+      ->allow_extra_args(false);
+  command->footer(
+      "Their numbers follow those of the rows that are there. A finished problem runs again until the new\n"
+      "rows are computed, too.");
   command = declare_choice(problems, chosen, "upgrade",
                            "Have a mended version of its application compute the rest", choice, upgrade);
   command

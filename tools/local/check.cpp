@@ -310,7 +310,7 @@ class BundleCheck {
     CheckContext& c = context_;
     const io::Path segment = c.segments() / ("stage-" + std::to_string(reference.stage));
     TRY(c.world.files.write_at(segment, 0, segment_of(reference, {0, reference.count()})));
-    auto files = manager.combine(reference.stage, {{{0, reference.count()}, 0, segment}},
+    auto files = manager.combine(reference.stage, {{{0, reference.count()}, 0, segment}}, {},
                                  [&](double done) { c.doing("combining", done); });
     if (!files.ok()) {
       c.findings.failed("combination", files.error().message + at_stage(reference.stage),

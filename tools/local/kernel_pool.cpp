@@ -70,7 +70,7 @@ Status KernelPool::feed(Worker& worker, int number) {
   ++units_;
   worker.busy = true;
   worker.next = worker.unit.begin;
-  worker.piece = {{worker.next, worker.next}, {}};
+  worker.piece = {{worker.next, worker.next}, {}, 0};
   worker.piece_since = worker.item_since = worker.unit_since = clock_.steady();
   worker.session->start_unit(stage_, worker.unit);
   return {};
@@ -125,8 +125,9 @@ Status KernelPool::take(Worker& worker, int number, contract::KernelEvent& event
 }
 
 void KernelPool::hand_on(Worker& worker, std::vector<ComputedPiece>& pieces) {
+  worker.piece.seconds = to_seconds(worker.item_since - worker.piece_since);
   if (!worker.piece.range.empty()) pieces.push_back(std::move(worker.piece));
-  worker.piece = {{worker.next, worker.next}, {}};
+  worker.piece = {{worker.next, worker.next}, {}, 0};
   worker.piece_since = clock_.steady();
 }
 

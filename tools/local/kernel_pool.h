@@ -25,6 +25,7 @@ namespace gleaner::local {
 struct ComputedPiece {
   Range range;
   Bytes segment;
+  double seconds = 0;  // that all of it took
 };
 
 class KernelPool {

@@ -87,12 +87,15 @@ class LocalRun {
     TRY_ASSIGN(auto source, units(plan.items));
     pool_->begin_stage(directory, stage, std::move(source));
     std::vector<contract::Piece> pieces;
+    origins_.clear();
     TRY(compute(stage, pieces, progress, began));
     const SteadyTime computed = world_.clock.steady();
-    std::sort(pieces.begin(), pieces.end(), [](const auto& a, const auto& b) { return a.range < b.range; });
+    const auto by_items = [](const auto& a, const auto& b) { return a.range < b.range; };
+    std::sort(pieces.begin(), pieces.end(), by_items);
+    std::sort(origins_.begin(), origins_.end(), by_items);
     progress.combined = 0;
     report(progress, began);
-    auto files = manager_->combine(stage, pieces, [&](double fraction) {
+    auto files = manager_->combine(stage, pieces, origins_, [&](double fraction) {
       progress.combined = fraction;
       report(progress, began);
     });
@@ -132,6 +135,7 @@ class LocalRun {
     // Not synced: after a power cut everything is computed anew anyway.
     TRY(world_.files.write_at(path, 0, piece.segment));
     pieces.push_back({piece.range, piece.range.begin, path});
+    origins_.push_back({piece.range, piece.seconds / static_cast<double>(piece.range.size()), "localhost"});
     return {};
   }
 
@@ -147,6 +151,7 @@ class LocalRun {
   int kernels_ = 1;
   std::unique_ptr<contract::ManagerSession> manager_;
   std::unique_ptr<KernelPool> pool_;
+  std::vector<contract::Origin> origins_;  // of the stage's pieces
 };
 
 }  // namespace

@@ -164,7 +164,7 @@ Status ManagerChecks::preview() {
   if (ranges.size() > 1)
     ranges.erase(ranges.begin() + static_cast<std::ptrdiff_t>(context_.random.below(ranges.size())));
   TRY_ASSIGN(const auto pieces, write_pieces(ranges, false));
-  const auto shown = manager->preview(reference_.stage, pieces);
+  const auto shown = manager->preview(reference_.stage, pieces, {});
   if (shown.ok())
     context_.findings.passed("preview", "the items in hand can be looked at");
   else if (shown.error().kind != ErrorKind::unavailable)
@@ -239,7 +239,7 @@ Result<std::string> ManagerChecks::combine(const Division& division) {
     }
   }
   TRY_ASSIGN(const auto list, write_pieces(pieces, division.overlapping));
-  const auto files = manager->combine(reference_.stage, list, {});
+  const auto files = manager->combine(reference_.stage, list, {}, {});
   if (!files.ok()) return files.error().message + ",";
   if (files->size() != reference_.files.size())
     return fmt::format("there are {} results instead of {}", files->size(), reference_.files.size());

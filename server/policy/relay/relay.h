@@ -38,6 +38,12 @@ class Relay {
   // stage was told what the leases bring.
   void restore(std::vector<RelayLease> leases, RangeSet waiting);
 
+  // Its stage was restored with more items, and with all that it had.
+  void follow(RecordedStage& stage) {
+    recorded_ = &stage;
+    stage_ = &stage.view();
+  }
+
   // ---- What its hosts do
   // Results of these were accepted here for the first time.
   void accepted(const std::vector<Range>& ranges);

@@ -4,9 +4,11 @@
 
 #include <utility>
 
+#include "server/service/core/read_ahead.h"
 #include "server/service/core/relay_rows.h"
 #include "server/service/core/stage_changes.h"
 #include "server/service/work/life_cycle.h"
+#include "server/service/work/trust.h"
 #include "shared/protocol/codec.h"
 
 namespace gleaner::service {
@@ -64,13 +66,29 @@ Status take_problem(Transaction& tx, const LeasedStage& stage, const protocol::G
   return {};
 }
 
+// Rows were appended to it: what its hosts hold stays.
+Status extend_leased_stage(Transaction& tx, Problem& problem, std::int64_t items) {
+  problem.stage_row.items = items;
+  TRY(tx.store.put_stage(problem.stage_row));
+  problem.saved = {};
+  TRY_ASSIGN(auto stored, read_stage(tx.store, problem.stage_row));
+  restore_stage(std::move(stored), tx.settings, tx.now, problem, tx.model);
+  upstream_of(tx.model).relays.at(problem.row.id).follow(*problem.stage);
+  return restore_audits(tx, problem);
+}
+
 }  // namespace
 
 Result<bool> begin_leased_stage(Transaction& tx, const LeasedStage& stage, const protocol::Grant& grant) {
   const auto found = tx.model.problems.find(grant.problem);
   const bool known = found != tx.model.problems.end();
   if (known && found->second.row.stage > grant.stage) return false;
-  if (known && found->second.stage != nullptr && found->second.row.stage == grant.stage) return true;
+  if (known && found->second.stage != nullptr && found->second.row.stage == grant.stage) {
+    if (grant.range.end <= found->second.stage_row.items) return true;
+    if (!found->second.stage_row.costs.empty()) return false;
+    TRY(extend_leased_stage(tx, found->second, grant.range.end));
+    return true;
+  }
   Upstream& upstream = upstream_of(tx.model);
   if (known && found->second.stage != nullptr) {
     TRY(close_units(tx, found->second));

@@ -35,6 +35,7 @@ struct Combine {
   ManagerSetup manager;
   int stage = 0;
   std::vector<storage::AcceptedSegment> pieces;
+  HostNames hosts = {};  // of the pieces
 };
 
 // Items that several hosts delivered are compared.

@@ -1,6 +1,7 @@
 // What a manager needs to start: copied out of the model, so that the pool's threads never look into it.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -16,5 +17,7 @@ struct ManagerSetup {
   std::string parameters;
   std::vector<protocol::Input> inputs;
 };
+
+using HostNames = std::map<HostId, std::string>;
 
 }  // namespace gleaner::service

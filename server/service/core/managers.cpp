@@ -55,6 +55,7 @@ class LaidOut {
 struct Managers::Entry {
   std::mutex mutex;
   std::unique_ptr<contract::ManagerSession> session;
+  std::vector<protocol::Input> inputs;  // that it has read
 };
 
 Managers::Managers(io::Files& files, io::ProcessRunner& runner, storage::BlobStore& blobs,
@@ -77,32 +78,43 @@ Status Managers::with(const ManagerSetup& setup,
     entry = slot;
   }
   const std::lock_guard lock(entry->mutex);
+  if (entry->session && entry->inputs != setup.inputs) entry->session.reset();  // rows were appended
   if (!entry->session) {
     TRY(prepare(setup));
     TRY_ASSIGN(entry->session, make_session(setup));
+    entry->inputs = setup.inputs;
   }
   return use(*entry->session);
 }
 
 Result<std::vector<contract::CombinedFile>> Managers::combine(const ManagerSetup& setup, int stage,
-                                                              const std::vector<contract::Piece>& pieces) {
+                                                              const std::vector<contract::Piece>& pieces,
+                                                              const std::vector<contract::Origin>& origins) {
   std::vector<contract::CombinedFile> files;
   TRY(with(setup, [&](contract::ManagerSession& session) -> Status {
     LaidOut laid(files_, directory_.problem(setup.problem) / "problem" / "combine");
     TRY_ASSIGN(const auto seen, laid.lay(pieces));
-    TRY_ASSIGN(files, session.combine(stage, seen, {}));
+    TRY_ASSIGN(files, session.combine(stage, seen, origins, {}));
     return {};
   }));
   return files;
 }
 
 Result<std::vector<contract::CombinedFile>> Managers::preview(const ManagerSetup& setup, int stage,
-                                                              const std::vector<contract::Piece>& pieces) {
-  TRY(with(setup, [](contract::ManagerSession&) { return Status{}; }));  // the directories are written
-  TRY_ASSIGN(const auto session, make_session(setup));
+                                                              const std::vector<contract::Piece>& pieces,
+                                                              const std::vector<contract::Origin>& origins) {
+  TRY_ASSIGN(const auto session, second_session(setup));
   LaidOut laid(files_, directory_.problem(setup.problem) / "problem" / "preview");
   TRY_ASSIGN(const auto seen, laid.lay(pieces));
-  return session->preview(stage, seen);
+  return session->preview(stage, seen, origins);
+}
+
+Result<std::vector<Range>> Managers::failed(const ManagerSetup& setup, int stage,
+                                            const std::vector<contract::Piece>& pieces) {
+  TRY_ASSIGN(const auto session, second_session(setup));
+  LaidOut laid(files_, directory_.problem(setup.problem) / "problem" / "preview");
+  TRY_ASSIGN(const auto seen, laid.lay(pieces));
+  return session->failed(stage, seen);
 }
 
 Result<io::HeldFile> Managers::open(ProblemId problem, const io::Path& file) const {
@@ -137,6 +149,11 @@ Result<std::unique_ptr<contract::ManagerSession>> Managers::make_session(const M
       runner_, std::move(spec), base / "problem", base / "work",
       std::chrono::seconds{limits::manager_seconds_max},
       [this, id = setup.problem](const io::Process& process) { return sandbox_.excess(id, process); });
+}
+
+Result<std::unique_ptr<contract::ManagerSession>> Managers::second_session(const ManagerSetup& setup) {
+  TRY(with(setup, [](contract::ManagerSession&) { return Status{}; }));  // the directories are written
+  return make_session(setup);
 }
 
 void Managers::look_at_rest() {

@@ -31,11 +31,16 @@ class Managers {
   [[nodiscard]] const ManagerSandbox& sandbox() const { return sandbox_; }
   // Has the problem's session combine the stage.
   [[nodiscard]] Result<std::vector<contract::CombinedFile>> combine(
-      const ManagerSetup& setup, int stage, const std::vector<contract::Piece>& pieces);
+      const ManagerSetup& setup, int stage, const std::vector<contract::Piece>& pieces,
+      const std::vector<contract::Origin>& origins);
   // Has a process of its own show the items in hand, in the problem's directories; the session is free
   // meanwhile.
   [[nodiscard]] Result<std::vector<contract::CombinedFile>> preview(
-      const ManagerSetup& setup, int stage, const std::vector<contract::Piece>& pieces);
+      const ManagerSetup& setup, int stage, const std::vector<contract::Piece>& pieces,
+      const std::vector<contract::Origin>& origins);
+  // The same process, asked which of the items failed (ManagerSession::failed()).
+  [[nodiscard]] Result<std::vector<Range>> failed(const ManagerSetup& setup, int stage,
+                                                  const std::vector<contract::Piece>& pieces);
   // A file that one of them named, in the problem's directories, wherever a link put in its place may lead.
   [[nodiscard]] Result<io::HeldFile> open(ProblemId problem, const io::Path& file) const;
   // Once a second: what is not asked anything must stand still, and is killed if it does not.
@@ -48,6 +53,8 @@ class Managers {
   struct Entry;
   [[nodiscard]] Status prepare(const ManagerSetup& setup);
   [[nodiscard]] Result<std::unique_ptr<contract::ManagerSession>> make_session(const ManagerSetup& setup);
+  // A process beside the problem's session, in its directories.
+  [[nodiscard]] Result<std::unique_ptr<contract::ManagerSession>> second_session(const ManagerSetup& setup);
   io::Files& files_;
   io::ProcessRunner& runner_;
   storage::BlobStore& blobs_;

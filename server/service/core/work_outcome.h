@@ -16,6 +16,7 @@ struct UnitPlace {
   UnitId unit;
   ProblemId problem;
   int stage = 0;
+  std::int64_t inputs = 0;  // that do not depend on the unit's items
 };
 
 struct WorkOutcome {

@@ -59,14 +59,6 @@ std::string free_name(const Model& model, const std::string& application) {
   return application + "-" + std::to_string(number);
 }
 
-// After all that are or are being planned.
-Result<ProblemId> next_number(Transaction& tx) {
-  TRY_ASSIGN(ProblemId id, tx.store.next_problem());
-  const auto& drafts = tx.model.underway.drafts;
-  while (drafts.contains(id)) ++id.value;
-  return id;
-}
-
 storage::ProblemRow row_of(const protocol::AddProblem& request, const Transaction& tx) {
   storage::ProblemRow row;
   row.name = request.name;
@@ -103,6 +95,13 @@ Status store_draft(Transaction& tx, storage::ProblemRow row, const PlannedStage&
 
 }  // namespace
 
+Result<ProblemId> next_number(Transaction& tx) {
+  TRY_ASSIGN(ProblemId id, tx.store.next_problem());
+  const auto& drafts = tx.model.underway.drafts;
+  while (drafts.contains(id)) ++id.value;
+  return id;
+}
+
 Status check_share(double weight, int priority) {
   if (!std::isfinite(weight) || weight < 0.001 || weight > 1000)
     return Error{ErrorKind::invalid, "weight: expected 0.001 to 1000"};
@@ -111,8 +110,8 @@ Status check_share(double weight, int priority) {
   return {};
 }
 
-Status Problems::check_inputs(protocol::AddProblem& request) {
-  for (auto& input : request.inputs) {
+Status Problems::check_inputs(std::vector<protocol::Input>& inputs) {
+  for (auto& input : inputs) {
     const auto size = kernel_.blobs().size(input.digest);
     if (!size.ok() && size.error().kind == ErrorKind::io)
       return Error{ErrorKind::unavailable, size.error().message};
@@ -135,7 +134,7 @@ void Problems::draft(protocol::AddProblem request, std::function<void(Result<Dra
 }
 
 void Problems::draft_checked(protocol::AddProblem request, std::function<void(Result<Draft>)> next) {
-  if (const Status checked = check_inputs(request); !checked.ok()) return next(checked.error());
+  if (const Status checked = check_inputs(request.inputs); !checked.ok()) return next(checked.error());
   kernel_.decide<Draft>(
       [request, parameters = json::parse_or_null(request.parameters)](Transaction& tx,
                                                                       Result<Draft>& draft) -> Status {

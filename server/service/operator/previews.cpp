@@ -3,6 +3,7 @@
 #include "server/service/core/lost_blobs.h"
 #include "server/service/work/damage.h"
 #include "server/service/work/life_cycle.h"
+#include "server/service/work/origins.h"
 #include "server/service/work/stage_planning.h"
 #include "server/service/work/stored_segments.h"
 #include "shared/base/limits.h"
@@ -13,6 +14,7 @@ namespace gleaner::service {
 struct Previews::Job {
   ManagerSetup manager;
   std::vector<storage::AcceptedSegment> pieces;
+  HostNames hosts;            // of the pieces
   protocol::Preview preview;  // without its files
 };
 
@@ -62,7 +64,8 @@ void Previews::show(ProblemId id, Otherwise otherwise, Done<protocol::Preview> d
           job = no_preview(problem, "none of its items is here yet");
           return {};
         }
-        Job begun{manager_setup(tx.model, problem), std::move(pieces), {}};
+        HostNames hosts = host_names(tx.model, pieces);
+        Job begun{manager_setup(tx.model, problem), std::move(pieces), std::move(hosts), {}};
         begun.preview = {id, problem.row.stage, problem.stage_row.name, problem.stage_row.items, 0, {}};
         for (const auto& piece : begun.pieces) begun.preview.accepted += piece.range.size();
         previews.insert(id);
@@ -93,7 +96,8 @@ Result<protocol::Preview> Previews::make(Job job, Otherwise otherwise) {
     return Error{ErrorKind::unavailable,
                  "some of what was stored is damaged, and is mended or told of: ask again in a moment"};
   }
-  auto shown = kernel_.managers().preview(job.manager, job.preview.stage, pieces);
+  auto shown =
+      kernel_.managers().preview(job.manager, job.preview.stage, pieces, origins_of(job.pieces, job.hosts));
   if (!shown.ok() && otherwise == Otherwise::items) shown = write_items(job);
   // Asking again would not help: a conflict, whether the manager refused or broke down.
   if (!shown.ok()) return Error{ErrorKind::conflict, "there is no preview: " + shown.error().message};

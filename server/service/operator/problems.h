@@ -17,6 +17,9 @@ namespace gleaner::service {
 // Whether a problem may have them; invalid: what is expected.
 [[nodiscard]] Status check_share(double weight, int priority);
 
+// After all that are or are being planned.
+[[nodiscard]] Result<ProblemId> next_number(Transaction& tx);
+
 class Problems {
  public:
   explicit Problems(Kernel& kernel) : kernel_(kernel) {}
@@ -31,6 +34,13 @@ class Problems {
   void show(ProblemId id, Done<protocol::ProblemInfo> done, Shares shares = Shares::most);
   enum class Action { pause, resume, cancel, retry };  // retry: failures.h
   void change(ProblemId id, Action action, Done<protocol::ProblemInfo> done);
+  // Items whose results say that they failed are computed again, of a finished problem, too, which then runs
+  // until its results are made again. conflict: there are none, or its manager does not tell
+  // (retry_failed.cpp).
+  void retry_failed(ProblemId id, Done<protocol::ProblemInfo> done);
+  // Its stage becomes longer: the manager plans it again with these inputs, too. A finished problem runs
+  // again. conflict: its application does not take more, or it cannot now (append.cpp).
+  void append(ProblemId id, protocol::AppendInputs request, Done<protocol::ProblemInfo> done);
   void change_strategy(ProblemId id, protocol::ChangeStrategy request, Done<protocol::ProblemInfo> done);
   void change_application(ProblemId id, protocol::ChangeApplication request,
                           Done<protocol::ProblemInfo> done);
@@ -47,10 +57,15 @@ class Problems {
     storage::ProblemRow row;
     ManagerSetup manager;
   };
-  [[nodiscard]] Status check_inputs(protocol::AddProblem& request);
+  [[nodiscard]] Status check_inputs(std::vector<protocol::Input>& inputs);
+  void append_checked(ProblemId id, const std::vector<protocol::Input>& more,
+                      Done<protocol::ProblemInfo> done);
   // Reserves its number and name; `next` is told on the pool.
   void draft(protocol::AddProblem request, std::function<void(Result<Draft>)> next);
   void draft_checked(protocol::AddProblem request, std::function<void(Result<Draft>)> next);
+  // append.cpp
+  [[nodiscard]] Result<PlannedStage> plan_longer(const Draft& draft);
+  void extend(ProblemId id, const Draft& draft, const Done<protocol::ProblemInfo>& done);
   // On the pool. Errors: the manager's; the draft is forgotten then.
   [[nodiscard]] Result<PlannedStage> plan(const Draft& draft);
   void keep(const Draft& draft, PlannedStage stage, const Done<protocol::ProblemInfo>& done);

@@ -109,6 +109,7 @@ Views::Views(Kernel& kernel, Overview& overview, Notices& notices)
       overview_(overview),
       notices_(notices),
       host_pages_(kernel),
+      table_pages_(kernel),
       samples_(limits::samples_max) {}
 
 void Views::live(Done<protocol::LiveView> done) {
@@ -274,6 +275,7 @@ void Views::log_warnings(const protocol::ServerStatus& status) {
 }
 
 void Views::tick() {
+  table_pages_.tick();
   if (ticks_++ % sample_ticks != 0) return;
   overview_.look([this](const Result<Overview::Snapshot>& snapshot) {
     if (!snapshot.ok()) return;

@@ -15,6 +15,7 @@
 #include "server/service/operator/host_pages.h"
 #include "server/service/operator/notices.h"
 #include "server/service/operator/overview.h"
+#include "server/service/operator/table_pages.h"
 #include "shared/protocol/console_messages.h"
 
 namespace gleaner::service {
@@ -26,6 +27,7 @@ class Views {
   void live(Done<protocol::LiveView> done);
   void item_map(ProblemId id, Done<protocol::ItemMap> done);
   [[nodiscard]] HostPages& host_pages() { return host_pages_; }
+  [[nodiscard]] TablePages& table_pages() { return table_pages_; }
   // The host's last units, the newest first. not_found.
   void host_units(HostId host, int count_max, Done<std::vector<protocol::UnitInfo>> done);
   void days(Done<std::vector<protocol::DayInfo>> done);
@@ -56,6 +58,7 @@ class Views {
   Overview& overview_;
   Notices& notices_;
   HostPages host_pages_;
+  TablePages table_pages_;
   std::uint64_t ticks_ = 0;   // of the ticker's thread
   mutable std::mutex mutex_;  // of what follows
   std::map<ProblemId, Maps> maps_;

@@ -7,10 +7,7 @@
 #include <utility>
 
 #include "server/service/core/dispatch_terms.h"
-#include "server/service/core/read_ahead.h"
-#include "server/service/core/stage_changes.h"
 #include "server/service/work/failures.h"
-#include "server/service/work/trust.h"
 #include "shared/base/range_set.h"
 
 namespace gleaner::service {
@@ -20,38 +17,6 @@ using protocol::ProblemState;
 using Lost = std::set<std::string>;
 
 constexpr const char* lost_reason = "their stored results are damaged or gone";
-
-// The stage computes on: what was to be combined is not whole.
-void back_to_running(Problem& problem) {
-  auto& row = problem.row;
-  ProblemState& state = row.state == ProblemState::paused ? row.resume_to : row.state;
-  if (state == ProblemState::combining) state = ProblemState::running;
-}
-
-// A stage that had enough may need what it did without: it is as before that word.
-Status forget_enough(Transaction& tx, Problem& problem) {
-  problem.stage_row.enough = false;
-  TRY(tx.store.put_stage(problem.stage_row));
-  TRY_ASSIGN(auto stored, read_stage(tx.store, problem.stage_row));
-  restore_stage(std::move(stored), tx.settings, tx.now, problem, tx.model);
-  return restore_audits(tx, problem);
-}
-
-Status reopen(Transaction& tx, Problem& problem, const RangeSet& items) {
-  const auto& row = problem.row;
-  for (const Range range : items.ranges()) TRY(tx.store.unaccept(row.id, row.stage, range));
-  back_to_running(problem);
-  tell_dispatch(tx, problem);
-  TRY(tx.store.update_problem(problem.row));
-  tx.effects.add(effect::Announce{});
-  if (problem.stage_row.enough) return forget_enough(tx, problem);
-  policy::Changes changes;
-  for (const Range range : items.ranges()) {
-    tx.model.project->lost(row.id, range);
-    problem.stage->apply(policy::RejectEvent{range, lost_reason}, tx.now, changes);
-  }
-  return store_stage(tx, problem, changes);
-}
 
 // The segments of the present stage that are lost, and with them their items.
 Status drop_segments(Transaction& tx, Problem& problem, const Lost& lost, RangeSet items) {
@@ -67,7 +32,7 @@ Status drop_segments(Transaction& tx, Problem& problem, const Lost& lost, RangeS
   for (const Range range : items.ranges())
     tx.effects.warn(fmt::format("problem {} ({}): items {}-{} are computed again: {}", row.id.value, row.name,
                                 range.begin, range.end, lost_reason));
-  if (!items.empty()) TRY(reopen(tx, problem, items));
+  if (!items.empty()) TRY(reopen_items(tx, problem, items, lost_reason));
   for (const SegmentId segment : gone) TRY(tx.store.drop_segment(segment));
   return {};
 }

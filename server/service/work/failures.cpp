@@ -133,8 +133,25 @@ Status reopen_problem(Transaction& tx, Problem& problem) {
   auto& row = problem.row;
   row.finished_at = {};
   problem.accepted_at_end = 0;
+  problem.stage_row.finished_at = {};
   row.state = problem.stage_row.items == 0 ? ProblemState::planning : ProblemState::running;
   return problem.stage_row.items == 0 ? Status{} : reopen_stage(tx, problem);
+}
+
+// The stage computes on: what was to be combined is not whole.
+void back_to_running(Problem& problem) {
+  auto& row = problem.row;
+  ProblemState& state = row.state == ProblemState::paused ? row.resume_to : row.state;
+  if (state == ProblemState::combining) state = ProblemState::running;
+}
+
+// A stage that had enough may need what it did without: it is as before that word.
+Status forget_enough(Transaction& tx, Problem& problem) {
+  problem.stage_row.enough = false;
+  TRY(tx.store.put_stage(problem.stage_row));
+  TRY_ASSIGN(auto stored, read_stage(tx.store, problem.stage_row));
+  restore_stage(std::move(stored), tx.settings, tx.now, problem, tx.model);
+  return restore_audits(tx, problem);
 }
 
 }  // namespace
@@ -208,6 +225,62 @@ Status retry(Transaction& tx, Problem& problem, std::string& refusal) {
   if (stopped) row.state = row.resume_to;
   tell_dispatch(tx, problem);
   tx.effects.info(fmt::format("problem {} ({}) is tried again", row.id.value, row.name));
+  tx.effects.add(effect::Announce{});
+  tx.due.insert(row.id);
+  return tx.store.update_problem(row);
+}
+
+Status reopen_items(Transaction& tx, Problem& problem, const RangeSet& items, const std::string& reason) {
+  const auto& row = problem.row;
+  for (const Range range : items.ranges()) TRY(tx.store.unaccept(row.id, row.stage, range));
+  back_to_running(problem);
+  tell_dispatch(tx, problem);
+  TRY(tx.store.update_problem(problem.row));
+  tx.effects.add(effect::Announce{});
+  if (problem.stage_row.enough) return forget_enough(tx, problem);
+  policy::Changes changes;
+  for (const Range range : items.ranges()) {
+    tx.model.project->lost(row.id, range);
+    problem.stage->apply(policy::RejectEvent{range, reason}, tx.now, changes);
+  }
+  return store_stage(tx, problem, changes);
+}
+
+Status retry_items(Transaction& tx, Problem& problem, const RangeSet& items) {
+  const auto& row = problem.row;
+  tx.effects.info(fmt::format("problem {} ({}): {} that failed are tried again", row.id.value, row.name,
+                              items_text(items.total())));
+  problem.row.message.clear();
+  tx.model.project->forget_items(row.id);
+  if (over(row.state)) TRY(reopen_problem(tx, problem));
+  TRY(reopen_items(tx, problem, items, "the administrator retries failed items"));
+  // A verdict on what comes must not rest on them.
+  TRY_ASSIGN(const auto segments, tx.store.segments_over(row.id, row.stage, {0, problem.stage_row.items}));
+  for (const auto& segment : segments)
+    if (items.contains(segment.range)) TRY(tx.store.drop_segment(segment.id));
+  tx.due.insert(row.id);
+  return {};
+}
+
+Status extend_stage(Transaction& tx, Problem& problem, std::vector<protocol::Input> inputs,
+                    const storage::StageRow& longer) {
+  auto& row = problem.row;
+  tx.effects.info(fmt::format("problem {} ({}): {} were added", row.id.value, row.name,
+                              items_text(longer.items - problem.stage_row.items)));
+  row.inputs = std::move(inputs);
+  problem.stage_row.items = longer.items;
+  problem.stage_row.costs = longer.costs;
+  problem.stage_row.enough = false;
+  RangeSet aside;
+  for (const Range range : problem.stage_row.set_aside) aside.add(range);
+  back_to_running(problem);
+  if (over(row.state)) {
+    row.message.clear();
+    TRY(reopen_problem(tx, problem));
+  } else {
+    TRY(reopen_stage(tx, problem, aside));
+  }
+  tx.effects.add(effect::EndManager{row.id});  // it has read the old inputs
   tx.effects.add(effect::Announce{});
   tx.due.insert(row.id);
   return tx.store.update_problem(row);

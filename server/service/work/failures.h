@@ -28,6 +28,20 @@ inline constexpr std::string_view stopped_mark = "stopped: ";
 // application that was stopped gets another chance. `refusal`: why nothing can be tried again; empty: done.
 [[nodiscard]] Status retry(Transaction& tx, Problem& problem, std::string& refusal);
 
+// Accepted items of the present stage are computed again: they are free, and a problem that was being
+// combined runs. REQUIRES: it is not over.
+[[nodiscard]] Status reopen_items(Transaction& tx, Problem& problem, const RangeSet& items,
+                                  const std::string& reason);
+
+// The same of items whose results say that they failed, of a finished or failed problem, too, which then runs
+// again. Results of nothing else are deleted. REQUIRES: a stage was planned; the problem is not cancelled.
+[[nodiscard]] Status retry_items(Transaction& tx, Problem& problem, const RangeSet& items);
+
+// Its stage is longer from now on; open units stay. A problem that is over runs again. `longer`: the plan,
+// with more items than the stage has. REQUIRES: a stage was planned; the problem is not cancelled.
+[[nodiscard]] Status extend_stage(Transaction& tx, Problem& problem, std::vector<protocol::Input> inputs,
+                                  const storage::StageRow& longer);
+
 // The rest of the problem, and what failed of it, is computed by another version of its application, whose
 // manifest says that it continues the present one's results, and takes the problem's parameters and inputs.
 // Open units are given back. `refusal` as above.

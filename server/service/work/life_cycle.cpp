@@ -11,6 +11,7 @@
 #include "server/service/core/stage_waste.h"
 #include "server/service/core/waiting.h"
 #include "server/service/work/damage.h"
+#include "server/service/work/origins.h"
 #include "server/service/work/reviews.h"
 #include "server/service/work/trust.h"
 #include "shared/base/failpoint.h"
@@ -34,7 +35,9 @@ void keep_totals(Transaction& tx, Problem& problem) {
 Status start_combining(Transaction& tx, Problem& problem) {
   TRY_ASSIGN(auto pieces, tx.store.accepted_segments(problem.row.id, problem.row.stage));
   tx.model.underway.jobs.insert(problem.row.id);
-  tx.effects.add(effect::Combine{manager_setup(tx.model, problem), problem.row.stage, std::move(pieces)});
+  HostNames hosts = host_names(tx.model, pieces);
+  tx.effects.add(effect::Combine{manager_setup(tx.model, problem), problem.row.stage, std::move(pieces),
+                                 std::move(hosts)});
   return {};
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 
@@ -281,7 +282,10 @@ void Work::work_checked(HostId host, protocol::WorkRequest request, std::vector<
       [this, done = std::move(done), proofs](Result<WorkOutcome> outcome) {
         if (!outcome.ok()) return done(outcome.error());
         std::vector<UnitPlace> units;
-        for (const auto& grant : outcome->grants) units.push_back({grant.unit, grant.problem, grant.stage});
+        for (const auto& grant : outcome->grants)
+          units.push_back(
+              {grant.unit, grant.problem, grant.stage,
+               std::ranges::count_if(grant.inputs, [](const auto& input) { return !input.range; })});
         answer(std::move(*outcome), proofs,
                [done, units = std::move(units)](Result<protocol::WorkReply> reply) {
                  if (!reply.ok()) return done(reply.error());

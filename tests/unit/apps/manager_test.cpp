@@ -148,6 +148,20 @@ TEST_CASE("A manager combines pieces in order and refuses what is incomplete") {
     CHECK(peer.ask("combine 0 list") == "progress 0.2500");
     CHECK(peer.read_line() == "error segment cut short: one, item 3");
   }
+  SECTION("whose origins are told beside it") {
+    test::write_text("list", "0 2 0 one\n");
+    test::write_text("list.origins", "0 1 0.250 a host\n1 2 - b\n");
+    auto items = ItemSource::open("list");
+    REQUIRE(items.ok());
+    CHECK(items->origin(0)->host == "a host");
+    CHECK(items->origin(0)->seconds == "0.250");
+    CHECK(items->origin(1)->seconds == "-");
+    CHECK(items->origin(2) == nullptr);
+    for (const char* wrong : {"0 1\n", "1 1 2 a\n", "0 2 1 a\n1 2 1 b\n", "x\n"}) {
+      test::write_text("list.origins", wrong);
+      CHECK_FALSE(ItemSource::open("list").ok());
+    }
+  }
   SECTION("missing file") {
     test::write_text("list", "0 4 0 three\n");
     CHECK(peer.ask("combine 0 list") == "error cannot open the segment three");

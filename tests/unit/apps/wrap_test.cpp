@@ -4,18 +4,12 @@
 #include "apps/wrap/command.h"
 #include "apps/wrap/item.h"
 #include "apps/wrap/items.h"
-#include "apps/wrap/table.h"
-#include "shared/base/random.h"
 #include "tests/catch.h"
 
 using namespace gleaner;
 using namespace gleaner::wrap;
 
 namespace {
-
-std::string mistake(const Result<Table>& table) {
-  return table.ok() ? "none" : table.error().message;
-}
 
 Result<Command> command(const std::string& arguments, const std::string& more = "") {
   return parse_command(R"({"program":"bin/x","suffix":".gz","arguments":)" + arguments + more + "}",
@@ -35,62 +29,6 @@ struct ProblemDirectory {
 };
 
 }  // namespace
-
-TEST_CASE("a table's values are those that a spreadsheet shows") {
-  const auto table =
-      Table::parse("\xef\xbb\xbfname,\"a, b\"\r\n\r\none,1\r\n\"two\nlines\",\"say \"\"2\"\"\"\r\n,\n");
-  REQUIRE(table.ok());
-  CHECK(table->columns() == std::vector<std::string>{"name", "a, b"});
-  REQUIRE(table->rows() == 3);
-  CHECK(table->row(0) == std::vector<std::string>{"one", "1"});
-  CHECK(table->row(1) == std::vector<std::string>{"two\nlines", "say \"2\""});
-  CHECK(table->row(2) == std::vector<std::string>{"", ""});
-  const auto tabs = Table::parse("a\tb,c\n1,5\t2");
-  REQUIRE(tabs.ok());
-  CHECK(tabs->row(0) == std::vector<std::string>{"1,5", "2"});
-  const auto semicolons = Table::parse("a;b\n1,5;2\n");
-  REQUIRE(semicolons.ok());
-  CHECK(semicolons->row(0) == std::vector<std::string>{"1,5", "2"});
-}
-
-TEST_CASE("what is wrong with a table is said with its line") {
-  CHECK(mistake(Table::parse("")) == "it is empty: the first line names the columns");
-  CHECK(mistake(Table::parse("a,b\n")) == "there is no row below the columns' names");
-  CHECK(mistake(Table::parse("a,b\n1,2\n\"x\ny\",2\n3\n")) == "line 5: 1 value, and 2 columns");
-  CHECK(mistake(Table::parse("a,b\n1,2,3\n")) == "line 2: 3 values, and 2 columns");
-  CHECK(mistake(Table::parse("a,a\n1,2\n")) == "line 1: two columns are called a");
-  CHECK(mistake(Table::parse("a,\n1,2\n")) == "line 1: \"\" is no name for a column");
-  CHECK(mistake(Table::parse("a\n\"1\n")) == "line 2: a quote that is not closed");
-  CHECK(mistake(Table::parse("a\n\"1\"2\n")) == "line 2: text after a closing quote");
-  CHECK(mistake(Table::parse(Bytes("a\n1\0\n", 5))) == "line 2: a zero byte: this is no text");
-}
-
-TEST_CASE("values that are written are read again, whatever they are") {
-  Random random(7);
-  const std::string characters = "ab,;\t\"\n\r '";
-  for (int round = 0; round < 300; ++round) {
-    const char separator = ",;\t"[round % 3];
-    std::vector<std::vector<std::string>> rows;
-    std::string text = std::string("c0") + separator + "c1" + separator + "c2\n";
-    for (int i = 0; i < 5; ++i) {
-      auto& row = rows.emplace_back();
-      for (int column = 0; column < 3; ++column) {
-        std::string value = column == 0 ? "x" : "";  // a line of nothing is no row
-        for (auto length = random.below(6); length > 0; --length)
-          value += characters[static_cast<std::size_t>(random.below(characters.size()))];
-        if (column > 0) text += separator;
-        append_value(text, value, separator);
-        row.push_back(value);
-      }
-      text += '\n';
-    }
-    const auto table = Table::parse(text);
-    INFO(text);
-    REQUIRE(table.ok());
-    REQUIRE(table->rows() == 5);
-    for (std::size_t i = 0; i < rows.size(); ++i) CHECK(table->row(static_cast<std::int64_t>(i)) == rows[i]);
-  }
-}
 
 TEST_CASE("words in braces stand for what they name") {
   const auto parsed =
@@ -167,4 +105,25 @@ TEST_CASE("an item is taken for what it is, and for nothing else") {
   CHECK_FALSE(unseal("a", 0, seal("a", {"", "words", {}})).ok());
   CHECK_FALSE(unseal("a", 0, seal("a", {std::string(101, 'x'), "", {}})).ok());
   CHECK_FALSE(unseal("a", 0, seal("a", {"exit 3", std::string(4097, 'x'), {}})).ok());
+}
+
+TEST_CASE("a table goes on in files of the same columns") {
+  const auto by = command(R"(["{x}"])", R"(,"rows":true)");
+  REQUIRE(by.ok());
+  const ProblemDirectory directory;
+  directory.put("table.csv", "x,y\n1,2\n3,4\n");
+  directory.put("table.csv.1", "x,y\n5,6\n");
+  directory.put("table.csv.2", "x,y\n7,8\n9,\n");
+  directory.put("table.csv.4", "x,y\n0,0\n");  // 3 is missing
+  const auto items = directory.read(*by);
+  REQUIRE(items.ok());
+  REQUIRE(items->count() == 5);
+  CHECK(items->row(1) == std::vector<std::string>{"3", "4"});
+  CHECK(items->row(2) == std::vector<std::string>{"5", "6"});
+  CHECK(items->row(4) == std::vector<std::string>{"9", ""});
+  CHECK(items->identity(2) == "row 3,5,6");
+  CHECK(*items->arguments(*by, 3) == std::vector<std::string>{"7"});
+  directory.put("table.csv.2", "x;z\n7;8\n");
+  CHECK(directory.read(*by).error().message ==
+        "table.csv.2: its columns are x, z, and those of the rows before are x, y");
 }

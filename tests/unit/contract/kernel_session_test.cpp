@@ -43,10 +43,10 @@ const char* const good_unit = R"(
 
 class Running {
  public:
-  explicit Running(Scripts& scripts, const std::string& text, std::int64_t item_bytes_max = 1000) {
+  explicit Running(Scripts& scripts, const std::string& text, std::int64_t most = 1000) {
     auto process = io::real_processes().start(scripts.program(text));
     if (!process.ok()) FAIL(process.error().message);
-    session_.emplace(std::move(*process), item_bytes_max);
+    session_.emplace(std::move(*process), most);
   }
   KernelSession& session() { return *session_; }
 
@@ -80,9 +80,9 @@ class Running {
   std::optional<KernelSession> session_;
 };
 
-KernelEvent failure_of(const std::string& text, Range range = {0, 4}, std::int64_t item_bytes_max = 1000) {
+KernelEvent failure_of(const std::string& text, Range range = {0, 4}, std::int64_t most = 1000) {
   Scripts scripts;
-  Running running(scripts, text, item_bytes_max);
+  Running running(scripts, text, most);
   running.session().set_problem(scripts.problem());
   running.session().start_unit(0, range);
   KernelEvent event = running.next(Kind::failed);

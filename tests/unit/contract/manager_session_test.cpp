@@ -265,7 +265,7 @@ TEST_CASE("a manager combines") {
   preview) echo "result x /etc/passwd text/plain"; echo ok ;;)"));
   std::vector<double> progress;
   const std::vector<Piece> pieces = {{{0, 3}, 0, scripts.problem() / "piece 1"}, {{3, 5}, 2, "/two"}};
-  const auto files = combining.combine(0, pieces, [&](double fraction) { progress.push_back(fraction); });
+  const auto files = combining.combine(0, pieces, {}, [&](double fraction) { progress.push_back(fraction); });
   if (!files.ok()) FAIL(files.error().message);
   REQUIRE(files->size() == 1);
   CHECK(files->front().name == "list");
@@ -273,9 +273,36 @@ TEST_CASE("a manager combines") {
   CHECK(*io::real_files().read(files->front().path, 1000) ==
         "0 3 0 " + (scripts.problem() / "piece 1").string() + "\n3 5 2 /two\n");
   CHECK(progress == std::vector<double>{0.5, 1});
-  const auto preview = combining.preview(0, pieces);
+  const auto preview = combining.preview(0, pieces, {});
   CHECK(preview.error().kind == ErrorKind::unavailable);
   CHECK_THAT(preview.error().message, Contains("expected result NAME and the path of a file"));
+}
+
+TEST_CASE("a manager that offers it is told who computed what, and tells which items failed") {
+  Scripts scripts;
+  const std::string cases = R"(preview)
+    if [ -e "$b.origins" ]; then cp "$b.origins" seen; else echo none >seen; fi
+    echo "result seen seen text/plain"; echo ok ;;
+  failed) cat answer ;;)";
+  const std::vector<Piece> pieces = {{{0, 3}, 0, "/one"}, {{5, 9}, 5, "/two"}};
+  const auto seen = [&](ManagerSession& asked) {
+    const auto files = asked.preview(0, pieces, {{{0, 3}, 1.5, "the first\nhost"}, {{5, 9}, -1, "x"}});
+    return files.ok() ? *io::real_files().read(files->front().path, 1000) : files.error().message;
+  };
+  auto plain = session(scripts, manager(cases));
+  CHECK(seen(plain) == "none\n");
+  CHECK_THAT(plain.failed(0, pieces).error().message, Contains("does not say which of its items failed"));
+  std::string text = manager(cases);
+  text.replace(text.find("ready 1"), 7, "ready 1 origins failures");
+  auto asked = session(scripts, text);
+  CHECK(seen(asked) == "0 3 1.500 the first host\n5 9 - x\n");
+  scripts.write(scripts.work() / "answer", "failed 1 3\nfailed 5 6\nok\n");
+  CHECK(asked.failed(0, pieces).value() == std::vector<Range>{{1, 3}, {5, 6}});
+  for (const char* wrong :
+       {"failed 2 4\n", "failed 5 6\nfailed 1 2\n", "failed 1 1\n", "failed 1 2 3\n", "1 2\n"}) {
+    scripts.write(scripts.work() / "answer", wrong);
+    CHECK(asked.failed(0, pieces).error().kind == ErrorKind::unavailable);
+  }
 }
 
 TEST_CASE("a preview has one time limit, whatever progress it makes") {
@@ -283,7 +310,7 @@ TEST_CASE("a preview has one time limit, whatever progress it makes") {
   auto slow = session(scripts, manager(R"(preview)
     i=100; while [ $i -lt 999 ]; do i=$((i + 1)); echo "progress 0.$i"; sleep 0.1; done; echo ok ;;)"),
                       std::chrono::seconds{1});
-  const auto shown = slow.preview(0, {});
+  const auto shown = slow.preview(0, {}, {});
   REQUIRE_FALSE(shown.ok());
   CHECK(shown.error().kind == ErrorKind::unavailable);
 }
@@ -336,10 +363,10 @@ TEST_CASE("progress gains a manager time, standing still does not") {
   auto steady = session(scripts, manager(R"(combine)
     for i in 1 2 3 4 5 6; do sleep 0.4; echo "progress 0.$i"; done; echo ok ;;)"),
                         std::chrono::milliseconds{1500});
-  CHECK(steady.combine(0, {}, {}).ok());
+  CHECK(steady.combine(0, {}, {}, {}).ok());
   auto stuck = session(scripts, manager("combine) while :; do sleep 0.1; echo 'progress 0.5'; done ;;"),
                        std::chrono::milliseconds{500});
-  CHECK_THAT(stuck.combine(0, {}, {}).error().message, Contains("did not answer within"));
+  CHECK_THAT(stuck.combine(0, {}, {}, {}).error().message, Contains("did not answer within"));
 }
 
 TEST_CASE("an answer that nobody asked for is not taken for the next one") {

@@ -1,5 +1,6 @@
 // Failed kernels: what is set aside, held back and stopped, and how it is tried again, with a store that
 // fails.
+#include <algorithm>
 #include <set>
 
 #include "server/service/core/stage_changes.h"
@@ -29,6 +30,28 @@ Result<protocol::ProblemInfo> upgrade(World& world, ProblemId problem, const std
 
 void deliver(World& world, HostId host, const protocol::Grant& grant) {
   (void)must(world.commit(host, World::results(grant.unit, grant.range)));
+}
+
+// As with_each_failure(); but the last call that fails may be one of what is done after the answer, until it
+// is.
+void retry_despite_failures(World& world, const std::function<Status(World&)>& act) {
+  for (int n = 1; n < 200; ++n) {
+    INFO("call " << n << " of the store fails");
+    world.settle();
+    const std::string before = world.memory();
+    world.store().fail_at(n);
+    const Status status = act(world);
+    world.store().heal();
+    world.settle();
+    const std::string after = world.memory();
+    if (status.ok()) {
+      REQUIRE(n > 2);
+      return;
+    }
+    CHECK(status.error().kind == ErrorKind::unavailable);
+    REQUIRE(after == before);
+  }
+  FAIL("it never succeeds");
 }
 
 // Everything is accepted but item 0 of three, which failed on two hosts that deliver others.
@@ -77,6 +100,72 @@ TEST_CASE("an item that failed on two hosts is set aside, the others are accepte
   CHECK(world.show(bad.problem).state == ProblemState::finished);
   CHECK(world.change(bad.problem, Problems::Action::retry).error().kind == ErrorKind::conflict);
   CHECK(world.change(ProblemId{9}, Problems::Action::retry).error().kind == ErrorKind::not_found);
+}
+
+TEST_CASE("items whose results say that they failed are computed again, and nothing else") {
+  World world;
+  world.add_application();
+  const TestHost host = world.add_host("first"), other = world.add_host("second");
+  const bool finished = GENERATE(true, false);
+  const ProblemId problem = world.add_problem(finished ? 3 : 4, "", "ss");
+  const auto retry = [&](World& w) {
+    return status_of(World::wait<protocol::ProblemInfo>(
+        [&](auto done) { w.service().problems().retry_failed(problem, std::move(done)); }));
+  };
+  CHECK(retry(world).error().message == "problem " + world.show(problem).name + " has no failed items");
+  for (int unit = 0; unit < 3; ++unit) {
+    const auto grant = world.grants(host.id).front();
+    const auto word = [](std::int64_t item) { return item == 1 ? "bad" : "good"; };
+    const auto request = world.uploaded(World::results(grant.unit, grant.range, true, word));
+    REQUIRE(must(world.commit(host.id, request)).status == protocol::CommitStatus::accepted);
+  }
+  world.settle();
+  REQUIRE(world.show(problem).state == (finished ? ProblemState::finished : ProblemState::running));
+  retry_despite_failures(world, retry);
+  CHECK(world.show(problem).state == ProblemState::running);
+  CHECK(world.show(problem).accepted == 2);
+  const auto decided = must(World::wait<std::vector<protocol::DecisionInfo>>(
+      [&](auto done) { world.service().problems().decisions(problem, 100, std::move(done)); }));
+  const auto said =
+      std::find_if(decided.begin(), decided.end(), [](const auto& d) { return d.kind == "reject"; });
+  REQUIRE(said != decided.end());
+  CHECK(said->range == Range{1, 2});
+  CHECK(said->reason == "the administrator retries failed items");
+  if (GENERATE(false, true)) world.restart();
+  CHECK(world.show(problem).accepted == 2);
+  RangeSet open;
+  for (int unit = finished ? 0 : -1; unit < 1; ++unit) {
+    const auto grant = world.grants(other.id).front();
+    open.add(grant.range);
+    deliver(world, other.id, grant);
+  }
+  CHECK(open.contains(1));
+  CHECK(open.total() == (finished ? 1 : 2));
+  world.settle();
+  CHECK(world.show(problem).state == ProblemState::finished);
+  CHECK(retry(world).error().kind == ErrorKind::conflict);
+  CHECK(replay_fault(world).empty());
+}
+
+TEST_CASE("failed items are not retried where nobody knows them, and not of what is over for good") {
+  World world;
+  world.add_application();
+  const TestHost host = world.add_host("first");
+  const ProblemId problem = world.add_problem(1, ", \"mute\": 1", "ss");
+  const auto retry = [&](ProblemId id) {
+    return World::wait<protocol::ProblemInfo>(
+               [&](auto done) { world.service().problems().retry_failed(id, std::move(done)); })
+        .error();
+  };
+  CHECK(says(retry(problem).message, "nobody knows"));
+  deliver(world, host.id, world.grants(host.id).front());
+  world.settle();
+  CHECK(retry(problem).kind == ErrorKind::conflict);
+  CHECK(world.show(problem).state == ProblemState::finished);
+  CHECK(retry(ProblemId{9}).kind == ErrorKind::not_found);
+  const ProblemId ended = world.add_problem(1, "", "ss");
+  must(status_of(world.change(ended, Problems::Action::cancel)));
+  CHECK(says(retry(ended).message, "is cancelled already"));
 }
 
 TEST_CASE("a version that names the present one computes the rest, others are refused") {

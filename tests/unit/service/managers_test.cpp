@@ -119,7 +119,7 @@ TEST_CASE("a preview is a process of its own, and what it was shown is gone afte
   (void)must(world.commit(host.id, request));
   auto& kernel = world.service().kernel();
   const auto piece = std::filesystem::absolute(kernel.blobs().path(request.digest));
-  const auto shown = must(kernel.managers().preview(setup_of(world, problem), 0, {{{0, 1}, 0, piece}}));
+  const auto shown = must(kernel.managers().preview(setup_of(world, problem), 0, {{{0, 1}, 0, piece}}, {}));
   REQUIRE(shown.size() == 1);
   const io::Path base = world.project().problem(problem);
   CHECK(!io::real_files().exists(base / "problem" / "preview"));
@@ -134,7 +134,7 @@ TEST_CASE("a piece that is not there is an error that names both places") {
   world.add_application();
   const auto setup = setup_of(world, world.add_problem(5));
   const auto combined = world.service().kernel().managers().combine(
-      setup, 0, {{{0, 1}, 0, world.directory() / "no such segment"}});
+      setup, 0, {{{0, 1}, 0, world.directory() / "no such segment"}}, {});
   REQUIRE(!combined.ok());
   CHECK(combined.error().kind == ErrorKind::io);
   CHECK(says(combined.error().message, "no such segment"));

@@ -2,6 +2,7 @@
 
 #include <thread>
 
+#include "server/policy/dispatch/replay.h"
 #include "server/service/core/load_model.h"
 #include "server/service/work/accept.h"
 #include "shared/archive/bundle_archive.h"
@@ -18,19 +19,21 @@ namespace {
 // Parameters: {"count": items, "stages": stages (1), "enough": E} (after item E no more are needed), and
 // words that it obeys: "refuse", "no-combine", "no-preview", "escapes" (its result is a link out of its
 // directory), "killed" (twice while it combines), "crashes" (once over a result), and of its plans "hints"
-// (each item costs 2), "few-hints", "stage-input". Each start adds a line to the file "started".
+// (each item costs 2), "few-hints", "stage-input"; and "mute": it does not say which items failed, which are
+// those of pieces with "bad" in them. Each start adds a line to the file "started".
 constexpr const char* manager_script = R"sh(#!/bin/sh
 number() { sed -n "s/.*\"$1\": *\([0-9]*\).*/\1/p" "$directory/parameters.json"; }
 says() { grep -q "$1" "$directory/parameters.json"; }
 echo started >>started
 while read -r command a b c d; do
   case $command in
-    gleaner) echo "ready 1" ;;
+    gleaner) echo "ready 1 failures appends" ;;
     problem) directory=$a
       if says refuse; then echo "error these parameters make no sense"; else echo ok; fi ;;
     plan) stages=$(number stages)
       if [ "$a" -lt "${stages:-1}" ]; then
-        printf 'items %s\nname numbers\n' "$(number count)"
+        more=$(ls "$directory/inputs" | grep -c '^table[.]csv[.]')
+        printf 'items %s\nname numbers\n' "$(($(number count) + more))"
         if says few-hints; then echo 2 >hints.txt; echo "hints hints.txt"
         elif says hints; then yes 2 | head -n "$(number count)" >hints.txt; echo "hints hints.txt"; fi
         if says stage-input; then echo "of stage $a" >"input-$a"; echo "input facts input-$a"; fi
@@ -53,6 +56,10 @@ while read -r command a b c d; do
     preview) if says no-preview; then echo "error nothing to look at"; else
       mkdir -p "preview-$a"; cut -d' ' -f1-3 "$b" >"preview-$a/pieces.txt"
       printf 'result pieces.txt preview-%s/pieces.txt text/plain\nok\n' "$a"; fi ;;
+    failed) while read -r begin end first path; do
+        if grep -q bad "$path"; then echo "failed $begin $end"; fi
+      done <"$b"
+      if says mute; then echo "error nobody knows"; else echo ok; fi ;;
     quit) exit 0 ;;
     *) echo "error unknown command" ;;
   esac
@@ -332,6 +339,20 @@ HeldWriter::HeldWriter(World& world) {
 
 HeldWriter::~HeldWriter() {
   go_on_.set_value();
+}
+
+std::string replay_fault(World& world) {
+  world.tick();
+  const Bytes text = must(io::real_files().read(world.project().decisions(), 16 << 20));
+  std::string_view log = text;
+  policy::ProjectReplay replay;
+  while (!log.empty()) {
+    const std::string_view line = log.substr(0, log.find('\n'));
+    must(replay.feed(line, "log"));
+    if (replay.parting()) return std::string(line);
+    log.remove_prefix(std::min(line.size() + 1, log.size()));
+  }
+  return {};
 }
 
 void with_each_failure(World& world, const std::function<Status(World&)>& act) {

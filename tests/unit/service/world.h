@@ -178,6 +178,9 @@ class HeldWriter {
   std::promise<void> go_on_;
 };
 
+// Its decision log replays to the same decisions: empty; else the first line that does not.
+[[nodiscard]] std::string replay_fault(World& world);
+
 // Does `act` with the first, the second, … call of the store failing until none fails any more. Each failure
 // must be answered, leave memory and store as they were, and not stand in the way of the same request.
 void with_each_failure(World& world, const std::function<Status(World&)>& act);

@@ -71,6 +71,12 @@ class Api:
                 lost = True
                 attempt(error)
 
+    def append(self, identity, inputs: _wire.AppendInputs) -> _wire.ProblemInfo:
+        return self.call("POST /v1/admin/problems/{id}/append", inputs, repeat=False, id=identity)
+
+    def retry_failed(self, identity) -> _wire.ProblemInfo:
+        return self.call("POST /v1/admin/problems/{id}/retry-failed", {}, repeat=False, id=identity)
+
     def cancel_problem(self, identity) -> _wire.ProblemInfo:
         return self.call("POST /v1/admin/problems/{id}/cancel", {}, id=identity)
 

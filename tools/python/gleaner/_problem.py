@@ -74,12 +74,16 @@ class Problem:
 
 def add(api, application, name, parameters, inputs, options, kind=Problem):
     """`inputs`: names and bytes, texts or paths."""
+    return kind(api, api.add_problem({"application": application, "name": name, "parameters": json.dumps(parameters or {}),
+                                         "inputs": upload_all(api, inputs), **options})["id"])
+
+
+def upload_all(api, inputs):
     described = []
     for each, content in (inputs or {}).items():
         digest, size = upload(api, content)
         described.append({"name": each, "digest": digest, "bytes": size})
-    return kind(api, api.add_problem({"application": application, "name": name, "parameters": json.dumps(parameters or {}),
-                                         "inputs": described, **options})["id"])
+    return described
 
 
 def upload(api, content):

@@ -6,7 +6,7 @@ import re
 import tarfile
 
 from ._errors import GridError
-from ._problem import Problem
+from ._problem import Problem, upload_all
 
 ROW_FILE = re.compile(r"([0-9]{6,})/([A-Za-z0-9._-]+)")
 
@@ -15,7 +15,8 @@ class Table(Problem):
     """A problem whose items are rows. `await table` waits for it."""
 
     def rows(self):
-        """A dict a row: the table's values, the numbers that were found in the output, and the status ("ok", "exit 3")."""
+        """A dict a row: the table's values, the numbers that were found in the output, the status ("ok", "exit 3"), the computing
+        seconds and the host's name."""
         return list(csv.DictReader(io.StringIO(self._result("table.csv").decode())))
 
     def frame(self):
@@ -27,6 +28,14 @@ class Table(Problem):
     def failed(self):
         """The rows that failed."""
         return [row for row in self.rows() if row["status"] != "ok"]
+
+    def retry_failed(self):
+        """Runs the failed rows again; the table runs until the new results are in. GridError: no row failed."""
+        self._api.retry_failed(self.id)
+
+    def append(self, table, inputs=None):
+        """Adds rows of the same columns, as Project.table() takes them; a finished table runs again."""
+        self._api.append(self.id, {"inputs": upload_all(self._api, inputs_of(table, inputs))})
 
     def files(self):
         """What the program wrote: a dict of rows' numbers, from 1, and of names and bytes. Of a failed row its last words: error.txt."""

@@ -309,6 +309,11 @@ class Input(InputAlways, total=False):
     range: Range
 
 
+class AppendInputs(TypedDict):
+    """appended inputs"""
+    inputs: List[Input]
+
+
 class ChangeStrategyAlways(TypedDict):
     strategy: str
     straggler: str
@@ -505,6 +510,21 @@ class UnitInfo(TypedDict):
     issued: int
     closed: int
     reason: str
+
+
+class TablePage(TypedDict):
+    """page of a table"""
+    columns: List[str]
+    rows: int
+    failed: int
+    chosen: int
+    first: int
+    page: List[TableRow]
+
+
+class TableRow(TypedDict):
+    """row of a table"""
+    values: List[str]
 
 
 class HostPage(TypedDict):
@@ -742,6 +762,8 @@ OPERATIONS: Dict[str, Tuple[str, str]] = {
     "POST /v1/admin/problems/{id}/resume": ("Nothing", "ProblemInfo"),
     "POST /v1/admin/problems/{id}/cancel": ("Nothing", "ProblemInfo"),
     "POST /v1/admin/problems/{id}/retry": ("Nothing", "ProblemInfo"),
+    "POST /v1/admin/problems/{id}/retry-failed": ("Nothing", "ProblemInfo"),
+    "POST /v1/admin/problems/{id}/append": ("AppendInputs", "ProblemInfo"),
     "POST /v1/admin/problems/{id}/strategy": ("ChangeStrategy", "ProblemInfo"),
     "POST /v1/admin/estimates": ("AddProblem", "ProblemEstimate"),
     "POST /v1/admin/problems/{id}/application": ("ChangeApplication", "ProblemInfo"),
@@ -759,6 +781,7 @@ OPERATIONS: Dict[str, Tuple[str, str]] = {
     "POST /v1/admin/hosts/{id}/release": ("Nothing", "HostInfo"),
     "POST /v1/admin/hosts/{id}/tags": ("TagHost", "HostInfo"),
     "GET /v1/admin/hosts/{id}/units": ("", "UnitInfoList"),
+    "GET /v1/admin/tables/{digest}": ("", "TablePage"),
     "GET /v1/admin/host-pages": ("", "HostPage"),
     "GET /v1/admin/codes": ("", "CodeInfoList"),
     "POST /v1/admin/codes": ("AddCode", "MadeCode"),

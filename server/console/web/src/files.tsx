@@ -9,7 +9,8 @@ import { bytes } from "./words";
 const shownMax = 32 << 20, tableMax = 4 << 20;
 const archiveMax = 2 ** 31;
 const isPicture = (file: ResultFile) => /^image\/(png|jpeg|gif|webp)$/.test(file.media_type) && file.bytes < shownMax;
-const isTable = (file: ResultFile) => /\.[ct]sv$/i.test(file.name) && file.bytes < tableMax;
+// table.csv has a card of its own (tableview.tsx).
+const isTable = (file: ResultFile) => /\.[ct]sv$/i.test(file.name) && file.name !== "table.csv" && file.bytes < tableMax;
 
 // `bare`: the pictures alone. `archive`: the name of an archive of them all.
 export function Files({ files, bare, archive }: { files: ResultFile[]; bare?: boolean; archive?: string }) {

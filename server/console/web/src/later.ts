@@ -5,6 +5,7 @@ export { Applications, Audit, Settings } from "./more";
 export { HostPage } from "./hostpage";
 export { Relays } from "./relaypage";
 export { Preview } from "./preview";
+export { TableView } from "./tableview";
 export { translateLater } from "./strings/later";
 export { Wall } from "./wall";
 export { zip } from "./zip";

@@ -90,6 +90,9 @@ export interface AddProblem {
 export interface Input {
   name: string; digest: string; bytes: number; range?: Range;
 }
+export interface AppendInputs {
+  inputs: Input[];
+}
 export interface ChangeStrategy {
   strategy: string; straggler: string; weight?: number; priority?: number;
 }
@@ -136,6 +139,12 @@ export interface TagHost {
 export interface UnitInfo {
   id: number; problem: number; problem_name: string; stage: number; slot: number; kind: string; state: string; range: Range;
   delivered: number; running_seconds: number; issued: number; closed: number; reason: string;
+}
+export interface TablePage {
+  columns: string[]; rows: number; failed: number; chosen: number; first: number; page: TableRow[];
+}
+export interface TableRow {
+  values: string[];
 }
 export interface HostPage {
   hosts: HostInfo[]; next: number; total: number; now: number; cost_accepted: number;

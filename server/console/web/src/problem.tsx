@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { ask, list, may, type ItemMap, type Problem, type ProblemSample } from "./api";
 import { Course } from "./course";
+import { Fetched } from "./fetched";
 import { Files } from "./files";
 import { ItemMapView } from "./itemmap";
 import type { DecisionInfo } from "./messages";
@@ -26,6 +27,7 @@ function Whole({ p, path, again }: { p: Problem; path: string; again: () => void
   const [decisions, noDecisions] = usePolled<DecisionInfo[]>(() => list(`${path}/decisions?count=500`), ended ? 0 : 10, [p.id, ended]);
   const picture = useLivePicture(p);
   const names = new Map(p.shares.map(share => [share.host, share.name]));
+  const table = (p.state === "finished" ? p.results : picture.made?.files)?.find(file => file.name === "table.csv");
   const part = p.items > 0 ? p.accepted / p.items : 0;
   return (
     <>
@@ -41,6 +43,7 @@ function Whole({ p, path, again }: { p: Problem; path: string; again: () => void
         <Figure name={t.hostsAtWork} value={count(p.hosts)} />
         <Figure name={t.wasted} value={percent(Math.max(0, p.wasted ?? 0))} />
       </Strip>
+      {table && <Fetched of={({ TableView }) => <TableView p={p} file={table} again={again} />} />}
       <div class="columns">
         <div>
           <Card title={t.items}>

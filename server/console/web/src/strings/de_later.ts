@@ -198,4 +198,13 @@ export const texts: LaterStrings = {
   nowEnd: "jetzt",
   lastUnits: { one: "Die letzte Einheit als Tabelle", other: "Die letzten # Einheiten als Tabelle" },
   delivered: "Geliefert", handedOut: "Ausgegeben", duration: "Dauer",
+  table: "Tabelle", asCsv: "Als CSV herunterladen", rowsShown: "Gezeigte Zeilen", pages: "Seiten der Tabelle",
+  allRows: rows => `Alle Zeilen (${rows})`,
+  failedRows: rows => `Gescheitert (${rows})`,
+  rowsDone: (rows, all) => `${rows} von ${all} Zeilen sind fertig.`,
+  noSuchRows: "Keine Zeile passt.",
+  runFailedAgain: "Gescheiterte Zeilen wiederholen",
+  failedRunAgain: name => `Die gescheiterten Zeilen von ${name} laufen noch einmal.`,
+  rowsInAll: { one: "# Zeile", other: "# Zeilen" },
+  first: "Erste", before: "Vorige", next: "Nächste", last: "Letzte",
 };

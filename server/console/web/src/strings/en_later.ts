@@ -202,4 +202,13 @@ export const en = {
   nowEnd: "now",
   lastUnits: { one: "The last # unit as a table", other: "The last # units as a table" },
   delivered: "Delivered", handedOut: "Handed out", duration: "Duration",
+  table: "Table", asCsv: "Download as CSV", rowsShown: "Rows shown", pages: "Pages of the table",
+  allRows: (rows: string) => `All rows (${rows})`,
+  failedRows: (rows: string) => `Failed (${rows})`,
+  rowsDone: (rows: string, all: string) => `${rows} of ${all} rows are done.`,
+  noSuchRows: "No row matches.",
+  runFailedAgain: "Run failed rows again",
+  failedRunAgain: (name: string) => `The failed rows of ${name} run again.`,
+  rowsInAll: { one: "# row", other: "# rows" },
+  first: "First", before: "Previous", next: "Next", last: "Last",
 };

@@ -1,10 +1,10 @@
-#include "apps/wrap/table.h"
+#include "shared/base/csv_table.h"
 
 #include <algorithm>
 #include <set>
 #include <utility>
 
-namespace gleaner::wrap {
+namespace gleaner {
 namespace {
 
 // Reads the text value by value.
@@ -93,8 +93,9 @@ char separator_of(std::string_view text) {
 }
 
 Status check_columns(const std::vector<std::string>& columns) {
-  if (columns.size() > columns_max)
-    return Error{ErrorKind::invalid, "line 1: more than " + std::to_string(columns_max) + " columns"};
+  if (std::cmp_greater(columns.size(), limits::table_columns_max))
+    return Error{ErrorKind::invalid,
+                 "line 1: more than " + std::to_string(limits::table_columns_max) + " columns"};
   std::set<std::string> names;
   for (const std::string& column : columns) {
     if (column.empty() || column.find_first_of("{}") != std::string::npos)
@@ -107,10 +108,10 @@ Status check_columns(const std::vector<std::string>& columns) {
 
 }  // namespace
 
-Result<Table> Table::parse(Bytes text) {
-  if (std::cmp_greater(text.size(), table_bytes_max))
-    return Error{ErrorKind::too_large, "larger than " + std::to_string(table_bytes_max >> 20) + " MiB"};
-  Table table;
+Result<CsvTable> CsvTable::parse(Bytes text) {
+  if (std::cmp_greater(text.size(), csv_bytes_max))
+    return Error{ErrorKind::too_large, "larger than " + std::to_string(csv_bytes_max >> 20) + " MiB"};
+  CsvTable table;
   table.text_ = std::move(text);
   std::string_view all = table.text_;
   const std::size_t begin = all.starts_with("\xef\xbb\xbf") ? 3 : 0;  // what some spreadsheets begin with
@@ -136,13 +137,24 @@ Result<Table> Table::parse(Bytes text) {
   return table;
 }
 
-std::vector<std::string> Table::row(std::int64_t row) const {
+std::vector<std::string> CsvTable::row(std::int64_t row) const {
   std::vector<std::string> values;
   values.reserve(columns_.size());
   Scanner scanner(text_, begins_[static_cast<std::size_t>(row)], separator_);
   const Status read = scanner.read_row([&](std::string_view value) { values.emplace_back(value); });
   CHECK_TRUE(read.ok());  // parse() has read it
   return values;
+}
+
+std::string CsvTable::value(std::int64_t row, std::size_t column) const {
+  std::string found;
+  std::size_t at = 0;
+  Scanner scanner(text_, begins_[static_cast<std::size_t>(row)], separator_);
+  const Status read = scanner.read_row([&](std::string_view value) {
+    if (at++ == column) found = value;
+  });
+  CHECK_TRUE(read.ok());  // parse() has read it
+  return found;
 }
 
 void append_value(std::string& line, std::string_view value, char separator) {
@@ -159,4 +171,4 @@ void append_value(std::string& line, std::string_view value, char separator) {
   line += '"';
 }
 
-}  // namespace gleaner::wrap
+}  // namespace gleaner

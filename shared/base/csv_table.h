@@ -10,21 +10,23 @@
 #include <vector>
 
 #include "shared/base/encoding.h"
+#include "shared/base/limits.h"
 #include "shared/base/result.h"
 
-namespace gleaner::wrap {
+namespace gleaner {
 
-inline constexpr std::int64_t table_bytes_max = 256 << 20;
-inline constexpr std::size_t columns_max = 256;
+inline constexpr std::int64_t csv_bytes_max = 256 << 20;
 
-class Table {
+class CsvTable {
  public:
-  [[nodiscard]] static Result<Table> parse(Bytes text);
+  [[nodiscard]] static Result<CsvTable> parse(Bytes text);
 
   [[nodiscard]] const std::vector<std::string>& columns() const { return columns_; }
   [[nodiscard]] std::int64_t rows() const { return static_cast<std::int64_t>(begins_.size()); }
   // REQUIRES: 0 <= row < rows().
   [[nodiscard]] std::vector<std::string> row(std::int64_t row) const;
+  // The same of one column. REQUIRES: 0 <= column < columns().size().
+  [[nodiscard]] std::string value(std::int64_t row, std::size_t column) const;
 
  private:
   Bytes text_;
@@ -36,4 +38,4 @@ class Table {
 // A value as it stands in a line of a table.
 void append_value(std::string& line, std::string_view value, char separator = ',');
 
-}  // namespace gleaner::wrap
+}  // namespace gleaner
