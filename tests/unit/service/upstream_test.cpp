@@ -216,6 +216,8 @@ TEST_CASE("what came for a lease that was over goes up after a restart, too") {
   REQUIRE(tree.work(child, {tree.result(child, grant, grant.range)}, 0).held);
   tree.open();
   tree.speak_all();
+  tree.world.clock().advance(std::chrono::seconds{10});  // it is refused, and comes once more with its grant
+  tree.speak_all();
   CHECK(Tree::answers(tree.work(child, {}, 0)).size() == 1);
 }
 
