@@ -291,6 +291,8 @@ void visit(Archive& archive, Of<Archive, WorkRequest>& message) {
           "not name");
   archive("instance", message.instance);
   archive("cpu_share", message.cpu_share, Number{0, 1}, "of each core that the owner lends; absent: all");
+  archive.defaulted("capabilities", message.capabilities, List{limits::capabilities_max, Text{}},
+                    "what kernels find on the host, such as \"python 3.11\"; absent: nothing");
 }
 
 template <>

@@ -432,6 +432,7 @@ struct WorkRequest {
   std::optional<std::string> trouble = {};
   std::optional<Instance> instance = {};
   std::optional<double> cpu_share = {};
+  std::vector<std::string> capabilities = {};
 };
 
 // How far a problem's present stage is, with what all computers gave: for people to look at.

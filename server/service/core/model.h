@@ -88,6 +88,7 @@ struct Host {
   std::optional<protocol::ItemBytes> item = {};  // a relay, as it said last
   policy::Instances instances = {};              // that spoke lately
   double cpu_share = 1;                          // of each core that its owner lends, as it said last
+  std::vector<std::string> capabilities = {};    // of its last request for work since the start
 
   // That its owner lets it use, as far as is known.
   [[nodiscard]] int usable_cores() const {

@@ -34,17 +34,17 @@ bool may_be_absent(const std::string& title, const std::string& name) {
   if (title == "problem")
     return name == "validation" || name == "range" || name == "wasted" || name == "shares_total" ||
            name == "eta_low_seconds" || name == "eta_high_seconds" || name == "errors" || name == "words" ||
-           name == "waits" || name == "done" || name == "by";
+           name == "waits" || name == "needs" || name == "done" || name == "by";
   if (name == "done" && (title == "progress" || title == "work reply")) return true;
   if (title == "group of errors") return name == "words" || name == "by";
   if (title == "host")
     return name == "code" || name == "tags" || name == "on_hold" || name == "speeds" || name == "trust" ||
-           name == "relay" || name == "item" || name == "cores_lent";
+           name == "relay" || name == "item" || name == "cores_lent" || name == "capabilities";
   if (title == "relay's offer") return name == "item";
   if (title == "parameter" || title == "application")
     return name == "default_value" || name == "required" || name == "low" || name == "high" ||
            name == "length" || name == "choices" || name == "parameters" || name == "inputs" ||
-           name == "signer_expires";
+           name == "signer_expires" || name == "needs";
   if (title == "input of an application") return name == "required";
   if (title == "hold of a host" || title == "log-in") return true;
   if (title == "sample of a problem") return name == "eta_low_seconds" || name == "eta_high_seconds";
@@ -71,7 +71,8 @@ bool may_be_absent(const std::string& title, const std::string& name) {
   if (name == "revocations" || name == "former_work_certificates") return true;
   if (name == "item_share" || name == "saved" || name == "begun" || name == "progress" || name == "watts")
     return true;
-  if ((name == "applications" || name == "speeds" || name == "proofs" || name == "cpu_share") &&
+  if ((name == "applications" || name == "speeds" || name == "proofs" || name == "cpu_share" ||
+       name == "capabilities") &&
       title == "work request")
     return true;
   if (name == "context" || name == "contexts" || name == "direct" || name == "instance") return true;
