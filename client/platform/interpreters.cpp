@@ -83,14 +83,14 @@ Status Interpreters::start() {
 // All that a kernel in Python would see, and the directories in which packages are installed.
 std::string Interpreters::stamp() const {
   std::ostringstream text;
-  for (const sandbox::RuntimeFile& file : sandbox::runtime_files(launch_.program, root_))
-    for (const char* below : {"", "dist-packages", "site-packages"}) {
+  for (const sandbox::RuntimeFile& file : sandbox::runtime_files(launch_.program, root_)) {
+    const io::Path here = root_ / file.path.relative_path();
+    for (const io::Path& path : {here, here / "dist-packages", here / "site-packages"}) {
       std::error_code absent;
-      const auto changed =
-          std::filesystem::last_write_time(root_ / file.path.relative_path() / below, absent);
-      if (!absent)
-        text << file.path.string() << '/' << below << ' ' << changed.time_since_epoch().count() << '\n';
+      const auto changed = std::filesystem::last_write_time(path, absent);
+      if (!absent) text << path.string() << ' ' << changed.time_since_epoch().count() << '\n';
     }
+  }
   return std::move(text).str();
 }
 

@@ -120,11 +120,11 @@ class Recipes(unittest.TestCase):
         (self.directory / "study.m").write_text(STUDY)
         self.recipe("octave-cli")
         table = self.directory / "runs.csv"
-        table.write_text("damping,frequency\n0.1,2\n0.5,3\n0.9,x\n")
+        table.write_text("damping,frequency\n0.1,2\n0.5,3\n")
         results = self.on_a_grid("study", ["/usr/bin/octave-cli", "/usr/share/octave", *pathlib.Path("/usr/lib").glob("*/octave")],
                                  "--table", table)
         rows = list(csv.DictReader(io.StringIO(results["table.csv"].decode())))
-        self.assertEqual([(row["energy"], row["status"]) for row in rows], [("2.181032", "ok"), ("0.513499", "ok"), ("", "exit 1")])
+        self.assertEqual([(row["energy"], row["status"]) for row in rows], [("2.181032", "ok"), ("0.513499", "ok")])
 
     def test_clips_of_a_directory(self):
         clips = self.directory / "clips-before"

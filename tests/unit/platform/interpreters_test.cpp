@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 // Starts a shell command in place of the script, and counts.
 class Scripted final : public host::Launcher {
  public:
-  explicit Scripted(std::string command) : command(std::move(command)) {}
+  explicit Scripted(std::string first) : command(std::move(first)) {}
   Result<std::unique_ptr<io::Process>> start(const host::KernelLaunch& launch) override {
     ++starts;
     CHECK(io::real_files().exists(launch.program));
@@ -28,11 +28,11 @@ class Scripted final : public host::Launcher {
   int starts = 0;
 };
 
-struct Place {
+struct ProbedSystem {
   io::Path root =
       std::filesystem::temp_directory_path() / ("gleaner-interpreters-" + std::to_string(::getpid()));
-  Place() { std::filesystem::create_directories(root / "system/usr/lib/python3/dist-packages"); }
-  ~Place() { std::filesystem::remove_all(root); }
+  ProbedSystem() { std::filesystem::create_directories(root / "system/usr/lib/python3/dist-packages"); }
+  ~ProbedSystem() { std::filesystem::remove_all(root); }
 };
 
 void let_answer(Interpreters& interpreters) {
@@ -41,7 +41,7 @@ void let_answer(Interpreters& interpreters) {
 
 TEST_CASE("This computer's Python answers with its version, as a kernel would find it") {
   if (!std::filesystem::exists("/usr/bin/python3")) return;
-  const Place place;
+  const ProbedSystem place;
   const auto launcher = make_process_launcher(make_plain_sandbox(Priority::normal), io::real_processes());
   Interpreters interpreters(*launcher, io::real_files(), place.root / "probe", 9);
   CHECK(interpreters.capabilities().empty());
@@ -51,7 +51,7 @@ TEST_CASE("This computer's Python answers with its version, as a kernel would fi
 }
 
 TEST_CASE("Only capabilities are taken from what the script says, sorted and once") {
-  const Place place;
+  const ProbedSystem place;
   Scripted launcher(
       "echo python 3.9; echo numpy; echo /home/somebody; echo numpy; echo 'glibc 2.36'; echo more than a "
       "word");
@@ -61,7 +61,7 @@ TEST_CASE("Only capabilities are taken from what the script says, sorted and onc
 }
 
 TEST_CASE("The script runs again when the interpreter's files change, and only then") {
-  const Place place;
+  const ProbedSystem place;
   Scripted launcher("echo python 3.9");
   Interpreters interpreters(launcher, io::real_files(), place.root / "probe", 9, place.root / "system");
   let_answer(interpreters);
@@ -84,7 +84,7 @@ TEST_CASE("The script runs again when the interpreter's files change, and only t
 }
 
 TEST_CASE("A script that fails or hangs leaves no capabilities, and runs again after a pause") {
-  const Place place;
+  const ProbedSystem place;
   const std::string command = GENERATE("echo python 3.9; exit 1", "echo python 3.9; exec sleep 1000");
   Scripted launcher(command);
   Interpreters interpreters(launcher, io::real_files(), place.root / "probe", 9);
@@ -105,7 +105,7 @@ TEST_CASE("A script that fails or hangs leaves no capabilities, and runs again a
 }
 
 TEST_CASE("Without a sandbox nothing is started, and nothing is known") {
-  const Place place;
+  const ProbedSystem place;
   Scripted launcher("echo python 3.9");
   launcher.words = "no sandbox";
   Interpreters interpreters(launcher, io::real_files(), place.root / "probe", 9);
