@@ -59,6 +59,10 @@ Result<Command> parse_command(std::string_view text, const std::filesystem::path
     if (argument.is_string()) command.arguments.push_back(argument.string());
   for (const auto& [name, expression] : document["numbers"].members())
     if (expression.is_string()) command.numbers.emplace_back(name, expression.string());
+  std::vector<std::string> rules;
+  for (const json::Value& rule : document["ignore"].elements())
+    if (rule.is_string()) rules.push_back(rule.string());
+  TRY_ASSIGN(command.ignored, Ignored::parse(rules));
   for (const std::string& argument : command.arguments)
     TRY(take_apart(
         argument, [](char) {},

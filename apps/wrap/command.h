@@ -1,7 +1,7 @@
 // A command-line program as an application. Its command stands in the file wrap.json of the bundle, written
 // when a bundle whose manifest has a [wrap] section is signed (shared/bundle/wrap.h):
 //
-//   {"program":"bin/gzip","arguments":["-9"],"suffix":".gz","rows":false,"numbers":{}}
+//   {"program":"bin/gzip","arguments":["-9"],"suffix":".gz","rows":false,"numbers":{},"ignore":["gzip"]}
 //
 // An item is an input file, in order of the names; with `rows` it is a row of the input table.csv. Words in
 // braces in an argument stand for something else, doubled braces for one:
@@ -23,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/wrap/ignored.h"
 #include "shared/base/result.h"
 
 namespace gleaner::wrap {
@@ -38,6 +39,7 @@ struct Command {
   bool keeps_standard_output = true;
   bool names_input = false;                                  // {in}
   std::vector<std::pair<std::string, std::string>> numbers;  // a name, and the expression that finds it
+  Ignored ignored;                                           // parts of the kept files
 };
 
 // `self`: argv[0] of a program in the bundle's bin directory.

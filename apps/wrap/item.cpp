@@ -44,6 +44,16 @@ Bytes seal(const std::string& identity, const Outcome& outcome) {
   return item.append(content);
 }
 
+std::vector<std::string_view> files_in(std::string_view item) {
+  kit::Unpacker unpacker(item);
+  (void)unpacker.get<std::uint64_t>();  // the check
+  (void)take(unpacker);                 // status
+  (void)take(unpacker);                 // words
+  std::vector<std::string_view> files;
+  while (unpacker.left() > 0) files.push_back(take(unpacker));
+  return files;
+}
+
 Result<Outcome> unseal(const std::string& identity, std::size_t files, std::string_view item) {
   kit::Unpacker unpacker(item);
   const auto check = unpacker.get<std::uint64_t>();

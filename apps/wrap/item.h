@@ -22,6 +22,8 @@ struct Outcome {
 };
 
 [[nodiscard]] Bytes seal(const std::string& identity, const Outcome& outcome);
+// The kept files of an item, whatever item it is; none if there are none. Points into `item`.
+[[nodiscard]] std::vector<std::string_view> files_in(std::string_view item);
 // Points into `item`. `files`: as many as the command keeps.
 [[nodiscard]] Result<Outcome> unseal(const std::string& identity, std::size_t files, std::string_view item);
 

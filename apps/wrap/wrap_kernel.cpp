@@ -103,7 +103,7 @@ class WrapKernel final : public kit::Kernel {
         return failed(item, output, "wrote " + output);
       }
       TRY_ASSIGN(Bytes content, kit::read_file(file, limits::item_bytes_max));
-      files.push_back(std::move(content));
+      files.push_back(command_.ignored.remove_from(std::move(content)));
     }
     outcome.files.assign(files.begin(), files.end());
     return seal(items_.identity(item), outcome);

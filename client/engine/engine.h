@@ -61,6 +61,10 @@ class Engine final {
   [[nodiscard]] Status finish();
   // The owner's preferences, from the start or changed; they hold from the next tick on.
   void set_owner_settings(const settings::OwnerSettings& owner_settings);
+  // What kernels find on this computer from now on: told with the next request.
+  void set_capabilities(std::vector<std::string> capabilities) {
+    services_.settings.capabilities = std::move(capabilities);
+  }
   [[nodiscard]] EngineStatus status() const;
 
  private:

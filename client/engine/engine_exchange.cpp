@@ -130,6 +130,7 @@ protocol::WorkRequest Engine::work_request(const Membership& project) const {
   request.platforms = services_.machine.platforms();
   request.memory_bytes = settings.memory_bytes;
   request.cores = settings.cores;
+  request.capabilities = settings.capabilities;
   if (settings.cpu_share < 1) request.cpu_share = settings.cpu_share;
   request.benchmark = measurements_.benchmark();
   request.speeds = measurements_.speeds();

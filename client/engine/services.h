@@ -31,6 +31,7 @@ struct EngineSettings {
   std::int64_t cache_bytes_max = std::int64_t{2} << 30;
   std::int64_t free_bytes_min = std::int64_t{200} << 20;  // of the disk, left alone
   std::vector<std::string> applications = {};             // the only ones permitted; none: any
+  std::vector<std::string> capabilities = {};             // what kernels find here (shared/base/capability.h)
   std::string client_version = "0";
 };
 

@@ -20,6 +20,7 @@
 #include "client/platform/control_socket.h"
 #include "client/platform/cpu_limiter.h"
 #include "client/platform/helpers.h"
+#include "client/platform/interpreters.h"
 #include "client/platform/machine_facts.h"
 #include "client/platform/outside_source.h"
 #include "client/platform/processors.h"
@@ -41,6 +42,7 @@ constexpr Duration farewell_patience = std::chrono::seconds{5};
 constexpr Duration trim_interval = std::chrono::minutes{1};
 constexpr Duration capacity_interval = std::chrono::seconds{10};
 constexpr Duration stalled_patience = std::chrono::minutes{1};
+constexpr Duration interpreters_patience = std::chrono::seconds{5};  // of the start; then it goes on without
 constexpr Duration refused_pause = std::chrono::hours{1};
 
 // Signals as a descriptor. Blocked before any thread starts, so that no thread takes them.
@@ -266,6 +268,8 @@ Result<End> serve(const RunOptions& options, const Signals& signals, LateJoin& l
   // What belongs to no project: it talks to nobody.
   transport::ThreadWorkers workers([] { return io::make_curl_client(io::any_authority, "gleaner-client"); });
   const auto launcher = make_launcher(options, wanted.sandbox);
+  platform::Interpreters interpreters(*launcher, files, options.state.interpreters(), slots);
+  interpreters.wait(clock, interpreters_patience);
   const char* const elsewhere = std::getenv("GLEANER_COMPUTER");  // tests': a computer of their own
   platform::ActivityRoots roots;
   if (elsewhere != nullptr) roots = platform::roots_below(elsewhere);
@@ -281,6 +285,7 @@ Result<End> serve(const RunOptions& options, const Signals& signals, LateJoin& l
   settings.cpu_share = wanted.owner_settings.cpu_share;
   settings.memory_bytes = wanted.owner_settings.memory_bytes;
   settings.benchmark_mflops = options.benchmark_mflops;
+  settings.capabilities = interpreters.capabilities();
   settings.client_version = version;
   ViewPublisher viewers(clock);
   if (const Status opened = viewers.open(platform::view_file_of(options.state.root)); !opened.ok())
@@ -301,6 +306,7 @@ Result<End> serve(const RunOptions& options, const Signals& signals, LateJoin& l
     return {};
   };
   const auto look_around = [&] {
+    if (interpreters.look(clock.steady())) engine.set_capabilities(interpreters.capabilities());
     const Capacity before = std::exchange(capacity, capacity_of(*machine));
     if (capacity == before) return;
     const Status done = reload();

@@ -2,9 +2,9 @@
 //
 //   projects/KEY/   one joined project each (ProjectDirectory); KEY: 16 digits of its root key's fingerprint
 //   slots/N/        working directories of kernels
-//   shares          what each project had of this computer (usage.h)
-//   days            what it contributed day by day (days.h)
-//   notices         notifications to the owner (notices.h)
+//   interpreters/   of the program that looks for interpreters, while it runs
+//   (client/platform/interpreters.h) shares          what each project had of this computer (usage.h) days
+//   what it contributed day by day (days.h) notices         notifications to the owner (notices.h)
 //   preferences, preferences.toml, benchmark, speeds, view (client/view), control.sock, lock
 #pragma once
 
@@ -46,6 +46,7 @@ struct StateDirectory {
   [[nodiscard]] ProjectDirectory project(const std::string& key) const { return {projects() / key}; }
   [[nodiscard]] io::Path slots() const { return root / "slots"; }
   [[nodiscard]] io::Path slot(int number) const { return slots() / std::to_string(number); }
+  [[nodiscard]] io::Path interpreters() const { return root / "interpreters"; }
   [[nodiscard]] io::Path shares() const { return root / "shares"; }
   [[nodiscard]] io::Path days() const { return root / "days"; }
   [[nodiscard]] io::Path notices() const { return root / "notices"; }

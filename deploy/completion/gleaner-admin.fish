@@ -170,6 +170,7 @@ complete -c gleaner-admin -n '__gleaner_admin_at "app wrap"' -l title -r -d 'a l
 complete -c gleaner-admin -n '__gleaner_admin_at "app wrap"' -l meaning -r -d 'what one item is'
 complete -c gleaner-admin -n '__gleaner_admin_at "app wrap"' -l suffix -d 'ending of {out}, and of standard output'
 complete -c gleaner-admin -n '__gleaner_admin_at "app wrap"' -l number -r -d ''
+complete -c gleaner-admin -n '__gleaner_admin_at "app wrap"' -l ignore -r -d 'a part of the output that differs between equal runs, such as a date: png, gzip, tar or lines=EXPRESSION (repeatable)'
 complete -c gleaner-admin -n '__gleaner_admin_at "app wrap"' -l data -d 'a file or directory that comes along, as {bundle}/NAME (repeatable)'
 complete -c gleaner-admin -n '__gleaner_admin_at "app wrap"' -l bundle-libraries -d 'take along the shared libraries that it needs, their loader and their licences'
 complete -c gleaner-admin -n '__gleaner_admin_at "app wrap"' -l shell -d 'take along a static busybox, for a script of the shell'

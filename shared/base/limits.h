@@ -121,6 +121,8 @@ inline constexpr int revoked_applications_max = 1024;     // by digest; and as m
 inline constexpr int revocation_reason_length_max = 200;  // a full list fits a message with room to spare
 inline constexpr int applications_permitted_max = 64;     // that an owner lists by name
 inline constexpr int platforms_max = 16;                  // that one host can execute, or one application has
+inline constexpr int capabilities_max = 64;               // of one host, or of all under a relay
+inline constexpr int needs_max = 16;                      // of one application
 inline constexpr int cores_max = 1 << 16;
 inline constexpr double celsius_min = -30, celsius_max = 125;  // that a processor can have
 inline constexpr double watts_max = 1000;                      // of a core

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <regex>
 
+#include "shared/base/capability.h"
 #include "shared/base/clean_text.h"
 #include "shared/base/limits.h"
 #include "shared/io/settings.h"
@@ -122,6 +123,23 @@ Status check_numbers(const Manifest& manifest) {
   return {};
 }
 
+Status check_ignored(const std::vector<std::string>& rules) {
+  constexpr std::string_view lines = "lines=";
+  if (rules.size() > wrap_words_max)
+    return Error{ErrorKind::invalid, "at most " + std::to_string(wrap_words_max)};
+  for (const std::string& rule : rules) {
+    if (rule == "png" || rule == "gzip" || rule == "tar") continue;
+    if (!rule.starts_with(lines) || rule.size() > expression_length_max)
+      return expected("\"png\", \"gzip\", \"tar\" or \"lines=EXPRESSION\"", rule);
+    try {
+      const std::regex read(rule.substr(lines.size()));
+    } catch (const std::regex_error&) {
+      return expected("a regular expression (ECMAScript) after lines=", rule);
+    }
+  }
+  return {};
+}
+
 // The program is the bundle's own, so that the signature covers it.
 Status check_wrap(const Manifest& manifest) {
   if (!manifest.kernels.empty() || !manifest.manager.empty())
@@ -162,11 +180,17 @@ Status check_whole(const Manifest& manifest, std::int64_t format, const std::str
       mistake("wrap.command", status.error().message);
   if (const auto status = check_numbers(manifest); !status.ok())
     mistake("wrap.numbers", status.error().message);
+  if (const auto status = check_ignored(manifest.wrap_ignore); !status.ok())
+    mistake("wrap.ignore", status.error().message);
   if (manifest.compatible_with.size() > versions_max)
     mistake("compatible_with", "at most " + std::to_string(versions_max) + " versions");
   for (const std::string& version : manifest.compatible_with)
     if (const auto status = check_version(version); !status.ok())
       mistake("compatible_with", status.error().message);
+  if (manifest.needs.size() > static_cast<std::size_t>(limits::needs_max))
+    mistake("needs", "at most " + std::to_string(limits::needs_max));
+  for (const std::string& need : manifest.needs)
+    if (const auto parsed = parse_need(need); !parsed.ok()) mistake("needs", parsed.error().message);
   if (manifest.manager.empty() && !wrapped)
     mistake("manager.program", "missing: the manager's file in the bundle");
   if (manifest.kernels.empty() && !wrapped)
@@ -234,6 +258,7 @@ void declare(io::Settings& settings, Manifest& manifest, Fields& fields, Section
   settings.add("title", &manifest.title, "", check_text);
   if (which == Sections::all || !manifest.compatible_with.empty())
     settings.add("compatible_with", &manifest.compatible_with, "");
+  if (which == Sections::all || !manifest.needs.empty()) settings.add("needs", &manifest.needs, "");
   settings.add("kernel", &manifest.kernels, "");
   settings.add("manager.program", &manifest.manager, "", check_path);
   settings.add("manager.keeps_inputs", &manifest.keeps_inputs, "");
@@ -242,6 +267,7 @@ void declare(io::Settings& settings, Manifest& manifest, Fields& fields, Section
     settings.add("wrap.suffix", &manifest.wrap_suffix, "", check_suffix);
     settings.add("wrap.rows", &manifest.wrap_rows, "");
     settings.add("wrap.numbers", &manifest.wrap_numbers, "");
+    settings.add("wrap.ignore", &manifest.wrap_ignore, "");
   }
   settings.add("items.meaning", &manifest.item_meaning, "", check_text);
   settings.add("items.split", &manifest.split, "");

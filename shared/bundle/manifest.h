@@ -45,6 +45,7 @@ struct Manifest {
   std::string title;
   // Versions whose results this one continues: what they computed of a problem stays, the rest is this one's.
   std::vector<std::string> compatible_with;
+  std::vector<std::string> needs;              // that a host must meet (shared/base/capability.h)
   std::map<std::string, std::string> kernels;  // platform -> file
   std::string manager;
   bool keeps_inputs = false;  // the problem's own inputs are for the manager only
@@ -54,6 +55,7 @@ struct Manifest {
   std::string wrap_suffix;
   bool wrap_rows = false;                           // an item is a row of a table
   std::map<std::string, std::string> wrap_numbers;  // columns of the results: expressions that find them
+  std::vector<std::string> wrap_ignore;             // parts of the output (apps/wrap/ignored.h)
   std::string item_meaning;
   bool split = true;
   bool checkpoint = false;

@@ -34,7 +34,8 @@ std::string command_of(const Manifest& manifest) {
       {"arguments", std::vector<std::string>(manifest.wrap.begin() + 1, manifest.wrap.end())},
       {"suffix", manifest.wrap_suffix},
       {"rows", manifest.wrap_rows},
-      {"numbers", std::move(numbers)}};
+      {"numbers", std::move(numbers)},
+      {"ignore", manifest.wrap_ignore}};
   return json::write(command, {2}) + "\n";
 }
 
@@ -43,6 +44,10 @@ std::string command_of(const Manifest& manifest) {
 Result<bool> is_wrapped(const io::Path& directory) {
   TRY_ASSIGN(const Manifest manifest, read_manifest(directory));
   return !manifest.wrap.empty();
+}
+
+bool is_completed(const Manifest& manifest) {
+  return manifest.manager == manager_file;
 }
 
 Status complete_wrapped(const io::Path& directory, const io::Path& programs, const std::string& platform,

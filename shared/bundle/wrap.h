@@ -15,6 +15,9 @@ namespace gleaner::bundle {
 // True if the directory's manifest has a [wrap] section. Errors: those of reading the manifest.
 [[nodiscard]] Result<bool> is_wrapped(const io::Path& directory);
 
+// Is it the manifest of a completed one?
+[[nodiscard]] bool is_completed(const Manifest& manifest);
+
 // Makes the directory `into`, which must not exist. `programs` has wrap-kernel and wrap-manager for
 // `platform`.
 [[nodiscard]] Status complete_wrapped(const io::Path& directory, const io::Path& programs,

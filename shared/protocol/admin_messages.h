@@ -43,6 +43,7 @@ struct ApplicationInfo {
   std::vector<ParameterInfo> parameters = {};
   std::vector<InputInfo> inputs = {};
   Timestamp signer_expires = {};
+  std::vector<std::string> needs = {};
 };
 
 // POST /v1/admin/applications; the archive was uploaded before.
@@ -175,6 +176,7 @@ struct ProblemInfo {
   double eta_seconds = -1;
   double eta_low_seconds = -1, eta_high_seconds = -1;
   std::string waits;
+  std::string needs = {};
   double done = -1;
   std::int64_t units = 0;
   std::int64_t open_units = 0;
@@ -276,6 +278,7 @@ struct HostInfo {
   std::optional<ItemBytes> item = {};
   std::optional<double> cores_lent = {};
   std::optional<Readings> readings = {};
+  std::vector<std::string> capabilities = {};
 };
 
 // A unit that a host has or had, of any problem: GET /v1/admin/hosts/ID/units, the newest first.

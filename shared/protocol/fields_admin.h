@@ -54,6 +54,8 @@ void visit(Archive& archive, Of<Archive, ApplicationInfo>& message) {
   archive.defaulted("inputs", message.inputs, List{limits::declared_inputs_max},
                     "of one application only, not in lists; empty: it declares none");
   archive.defaulted("signer_expires", message.signer_expires, Plain{}, "end of the signer's certificate");
+  archive.defaulted("needs", message.needs, List{limits::needs_max, Text{}},
+                    "that a host must meet, such as \"python>=3.9\"");
 }
 
 template <>
@@ -222,6 +224,9 @@ void visit(Archive& archive, Of<Archive, ProblemInfo>& message) {
   archive.defaulted("eta_high_seconds", message.eta_high_seconds, Number{-1}, "negative: unknown");
   archive.defaulted("waits", message.waits, Prose{},
                     "what it waits for, such as hosts, a second opinion or disk space; empty: nothing");
+  archive.defaulted("needs", message.needs, Prose{},
+                    "what a host must have, and how many hosts online have it; empty: no more than a kernel "
+                    "for its system");
   archive.defaulted("done", message.done, Number{-1, 1}, "of the whole problem, by cost; negative: unknown");
   archive("units", message.units, Whole{}, "handed out so far");
   archive("open_units", message.open_units, Whole{});
@@ -283,6 +288,8 @@ void visit(Archive& archive, Of<Archive, HostInfo>& message) {
   archive("cores_lent", message.cores_lent, Number{},
           "whole cores that its owner lends now: two cores at 20 % are 0.4; absent: not reported yet");
   archive("readings", message.readings, Plain{}, "as it reported last; absent: not since the server started");
+  archive.defaulted("capabilities", message.capabilities, List{limits::capabilities_max, Text{}},
+                    "what kernels find on it, such as \"python 3.11\", as it reported last");
 }
 
 template <>

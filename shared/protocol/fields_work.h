@@ -306,6 +306,8 @@ void visit(Archive& archive, Of<Archive, WorkRequest>& message) {
   archive("instance", message.instance);
   archive("cpu_share", message.cpu_share, Number{0, 1}, "of each core that the owner lends; absent: all");
   archive("readings", message.readings, Plain{}, "absent: as before");
+  archive.defaulted("capabilities", message.capabilities, List{limits::capabilities_max, Text{}},
+                    "what kernels find on the host, such as \"python 3.11\"; absent: nothing");
 }
 
 template <>

@@ -442,6 +442,7 @@ struct WorkRequest {
   std::optional<Instance> instance = {};
   std::optional<double> cpu_share = {};
   std::optional<Readings> readings = {};
+  std::vector<std::string> capabilities = {};
 };
 
 // How far a problem's present stage is, with what all computers gave: for people to look at.

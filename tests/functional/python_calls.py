@@ -34,6 +34,11 @@ def arrays(x):
     return {"grid": numpy.arange(x * 3.0).reshape(x, 3), "total": numpy.float64(x), 7: b"raw"}
 
 
+def doubled(x):
+    import doubler
+    return doubler.double(x)
+
+
 def lacking(x):
     import no_such_module_anywhere
     return no_such_module_anywhere

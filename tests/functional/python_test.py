@@ -10,6 +10,7 @@ import tempfile
 import textwrap
 import unittest
 import warnings
+import zipfile
 
 from harness import SLOW, SOURCE, FakeHost, Grid, main
 
@@ -109,6 +110,38 @@ class Python(unittest.TestCase):
         errors = run.progress()["errors"]
         self.assertEqual({each["kind"] for each in errors}, {"not-executable"})
 
+    def test_clients_report_their_python_and_nothing_else(self):
+        version = subprocess.run(["/usr/bin/python3", "-c", "import sys; print('%d.%d' % sys.version_info[:2])"], check=True,
+                                 capture_output=True, text=True).stdout.strip()
+        for name in ("one", "two"):
+            self.server.wait_until("a request", lambda: self.server.admin_json("host", "show", name)["capabilities"], 60)
+            found = self.server.admin_json("host", "show", name)["capabilities"]
+            self.assertIn(f"python {version}", found)
+            for each in found:
+                self.assertRegex(each, r"^(python|glibc|numpy|pandas|scipy)( \d+\.\d+)?$")
+
+    def test_needs_that_no_host_meets_are_told(self):
+        run = self.grid.map(python_calls.cached, [1], batch=1, needs=["python>=9", "numpy"])
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", gleaner.GridWarning)
+            with self.assertRaisesRegex(gleaner.GridWarning, "needs Python 9.0 or newer and numpy; 0 of 2 hosts online have it"):
+                list(run)
+        run.cancel()
+
+    def test_a_wheel_travels_to_hosts_that_lack_its_module(self):
+        wheel = self.server.directory / "doubler-1.0-py3-none-any.whl"
+        with zipfile.ZipFile(wheel, "w") as archive:
+            archive.writestr("doubler/__init__.py", "from doubler.tables import FACTOR\n\n\ndef double(x):\n    return x * FACTOR\n")
+            archive.writestr("doubler/tables.py", "FACTOR = 2\n")
+            archive.writestr("doubler-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nRequires-Python: >=3.9\n")
+        self.assertEqual(list(self.grid.map(python_calls.doubled, range(100), wheels=[wheel])), list(range(0, 200, 2)))
+        run = self.grid.map(python_calls.doubled, [1], batch=1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", gleaner.GridWarning)
+            with self.assertRaisesRegex((gleaner.GridWarning, gleaner.ProblemFailed), "lacks doubler"):
+                list(run)
+        run.cancel()
+
     def test_check_finds_what_is_not_deterministic(self):
         with self.assertRaises(gleaner.NotDeterministic):
             list(self.grid.map(python_calls.clock, range(20), check=True))
@@ -142,6 +175,27 @@ class Python(unittest.TestCase):
         self.assertEqual(problem.results(), {"sum.txt": b"285\n"})
         written, = self.grid.attach(problem.id).results(self.server.directory / "out")
         self.assertEqual(written.read_bytes(), b"285\n")
+
+
+class Needs(unittest.TestCase):
+    def test_hosts_without_python_get_nothing_and_the_reason_is_told(self):
+        with Grid() as server:
+            server.start_server()
+            run = gleaner.connect(server.project, signer=server.offline / "signer.key").map(python_calls.cached, range(4), batch=1)
+            for name, capabilities in (("bare", []), ("old", ["python 3.8", "numpy 1.24"])):
+                host = FakeHost(server, name)
+                host.capabilities = capabilities
+                _, reply = host.work()
+                self.assertEqual(reply["grants"], [])
+                self.assertRegex(reply["reason"], "^py-.* needs Python 3.9 or newer, which this computer lacks$")
+            told = "needs Python 3.9 or newer; 0 of 2 hosts online have it"
+            self.assertEqual((server.problem(run.id)["needs"], server.problem(run.id)["waits"]), (told, told))
+            self.assertIn(told, server.admin("problem", "explain", run.id).stdout)
+            _, reply = FakeHost(server, "new").work()
+            self.assertEqual(len(reply["grants"]), 1)
+            self.assertIn("1 of 3 hosts online has it", server.admin("problem", "explain", run.id).stdout)
+            self.assertEqual(server.admin_json("host", "show", "old")["capabilities"], ["python 3.8", "numpy 1.24"])
+            self.assertIn("python>=3.9", server.admin("app", "show", server.problem(run.id)["application"]).stdout)
 
 
 class Strangers(unittest.TestCase):

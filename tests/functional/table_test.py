@@ -192,6 +192,31 @@ class Tables(unittest.TestCase):
             with self.assertRaisesRegex(gleaner.GridError, "no rows"):
                 project.table("sum", [])
 
+    def test_a_date_in_the_output_is_noticed_and_ignored(self):
+        table = self.write("runs.csv", "x\n1\n2\n")
+        check = [ADMIN, "app", "check", "dated", "--table", table, *local_arguments()]
+        made = self.wrap("date", "--name", "dated", "--", "+# Date: %s%n{x}")
+        self.assertEqual(made.returncode, 0, made.stderr)
+        done = subprocess.run(check, cwd=self.directory, capture_output=True, text=True, timeout=300 * SLOW)
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertRegex(done.stdout, r'FAIL +determinism .*from byte \d+ of its output on: "# Date: \d+\\x0a1.*" and "# Date: \d+')
+        self.assertIn('add ignore = ["lines=^# Date: "] to [wrap] of the manifest', done.stdout)
+        shutil.rmtree(self.directory / "dated")
+        made = self.wrap("date", "--name", "dated", "--ignore", "lines=^# Date: ", "--number", "y=(.*)", "--", "+# Date: %s%n{x}")
+        self.assertEqual(made.returncode, 0, made.stderr)
+        done = subprocess.run(check, cwd=self.directory, capture_output=True, text=True, timeout=300 * SLOW)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        with Grid() as grid:
+            grid.start_server()
+            grid.add_application(self.directory / "dated")
+            grid.add_client("a")
+            grid.add_client("b")
+            identity = grid.add_problem("dated", "dated", "--table", table, "--validation", "quorum:2")
+            grid.wait_finished(identity)
+            self.assertEqual(grid.problem(identity)["disagreements"], 0)
+            results = grid.results(identity)
+        self.assertEqual(results["table.csv"], b"row,x,y,status\n1,1,1,ok\n2,2,2,ok\n")
+
     @needs(shutil.which("busybox"), "busybox-static is not installed")
     def test_a_script_of_the_shell_by_questions(self):
         script = self.write("count", "#!/bin/sh\n[ $1 = x ] && exit 7\ni=0\nwhile [ $i -lt $1 ]; do i=$((i + 3)); done\necho sum $i > $2\n")
@@ -230,6 +255,7 @@ class Tables(unittest.TestCase):
                 ("is not NAME=EXPRESSION", ["gzip", "--number", "x", "--", "{a}"]),
                 ("expected a regular expression", ["gzip", "--number", "x=(", "--", "{a}"]),
                 ("they need rows = true", ["gzip", "--number", "x=y"]),
+                ("expected \"png\", \"gzip\", \"tar\" or \"lines=EXPRESSION\"", ["gzip", "--ignore", "jpeg"]),
                 ("no path inside the bundle", ["gzip", "--data", f"../x={script}"]),
                 ("is no application's name", ["gzip", "--name", "B C"])):
             done = self.wrap(*arguments, "-o", "made")

@@ -190,6 +190,7 @@ Result<ExitCode> show(Session& session, const NameOptions& options) {
                                      {"version", found->version},
                                      {"title", found->title},
                                      {"platforms", joined(found->platforms)},
+                                     {"needs", joined(found->needs)},
                                      {"archive", found->archive},
                                      {"size", bytes_text(found->archive_bytes)},
                                      {"signer", found->signer},

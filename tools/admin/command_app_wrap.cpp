@@ -174,6 +174,12 @@ void add_wrap_command(CLI::App& applications, Action& chosen) {
       ->type_name("NAME=EXPRESSION")
       ->allow_extra_args(false);
   command
+      ->add_option("--ignore", options->plan.ignore,
+                   "a part of the output that differs between equal runs, such as a date: png, gzip, tar or "
+                   "lines=EXPRESSION (repeatable)")
+      ->type_name("PART")
+      ->allow_extra_args(false);
+  command
       ->add_option("--data", options->data,
                    "a file or directory that comes along, as {bundle}/NAME (repeatable)")
       ->type_name("[NAME=]FILE|DIR")

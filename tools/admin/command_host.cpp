@@ -191,6 +191,7 @@ std::string host_text(const protocol::HostInfo& host, const RelayWords& relay, T
        {"cores", cores_text(host)},
        {"memory", bytes_text(host.memory_bytes)},
        {"in use", readings_text(host.readings.value_or(protocol::Readings{}))},
+       {"has", joined(host.capabilities)},
        {"client", host.client_version},
        {"speed of a core", speed_text(host.mflops, " Mflop/s")},
        {"all cores", speed_text(speeds.all_cores_mflops, " Mflop/s")},

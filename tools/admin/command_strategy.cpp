@@ -88,7 +88,10 @@ Result<ExitCode> explain(Session& session, const ExplainOptions& options) {
   }
   session.people() << "strategy " << problem.strategy << ", stragglers: " << problem.straggler << "; "
                    << count_text(problem.free) << " items free, " << count_text(problem.handed_out)
-                   << " handed out, " << figure_text(problem.rate) << "/s by all hosts\n\n";
+                   << " handed out, " << figure_text(problem.rate) << "/s by all hosts\n";
+  if (!problem.needs.empty())
+    session.people() << protocol::clean_line(problem.needs, limits::message_length_max) << '\n';
+  session.people() << '\n';
   session.people() << (decisions.empty() ? std::string("nothing was handed out yet\n")
                                          : unit_table(problem, decisions).render(session.people_display()));
   return ExitCode::ok;

@@ -171,6 +171,7 @@ std::string manifest_text(const WrapPlan& plan, const std::vector<std::string>& 
       json::write(plan.version), json::write(plan.title), list_text(command));
   if (!plan.suffix.empty()) text += fmt::format("suffix = {}\n", json::write(plan.suffix));
   if (rows) text += "rows = true\n";
+  if (!plan.ignore.empty()) text += fmt::format("ignore = {}\n", list_text(plan.ignore));
   if (!plan.numbers.empty()) text += "\n[wrap.numbers]\n";
   for (const auto& [name, expression] : plan.numbers)
     text += fmt::format("{} = {}\n", json::write(name), json::write(expression));

@@ -21,6 +21,7 @@ struct WrapPlan {
   std::vector<std::string> arguments;  // with words in braces
   std::string suffix;
   std::map<std::string, std::string> numbers;
+  std::vector<std::string> ignore;                     // parts of the output, as a manifest has them
   std::vector<std::pair<std::string, io::Path>> data;  // come along as {bundle}/NAME
   bool libraries = false;  // the shared libraries that it needs and the loader come along
   io::Path shell;          // a static busybox that comes along for a script; empty: none

@@ -30,6 +30,7 @@ void visit(Archive& archive, protocol::codec::Of<Archive, ProblemTerms>& terms) 
   log("platforms", terms.needs.platforms);
   log("memory_bytes", terms.needs.memory_bytes);
   log("threads", terms.needs.threads);
+  log.added("needs", terms.needs.capabilities);
 }
 
 template <typename Archive>
@@ -53,6 +54,7 @@ void visit(Archive& archive, protocol::codec::Of<Archive, WorkDemand>& demand) {
   log.maybe("applications", demand.offer.applications);
   log("memory_bytes", demand.offer.memory_bytes);
   log("cores", demand.offer.cores);
+  log.added("capabilities", demand.offer.capabilities);
   log("performance", demand.proposal.performance);
   log("queue_unloaded", demand.proposal.queue_unloaded);
   log("queue_current", demand.proposal.queue_current);

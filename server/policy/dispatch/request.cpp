@@ -5,6 +5,7 @@
 #include <set>
 
 #include "server/policy/dispatch/dispatch.h"
+#include "shared/base/capability.h"
 #include "shared/base/check.h"
 #include "shared/protocol/pacing.h"
 
@@ -38,6 +39,7 @@ struct Dispatch::Attempt {
   Host& host;
   Timestamp now;
   Served& served;
+  const KernelNeeds* unmet = nullptr;  // of a problem that has work, and that this host cannot compute
 
   void nothing(double retry_after, const std::string& reason) {
     if (served.retry_after > 0 && retry_after >= served.retry_after) return;
@@ -53,7 +55,8 @@ bool fits(const KernelNeeds& needs, const HostOffer& offer) {
   if (!kernel) return false;
   if (offer.applications && !contains(*offer.applications, needs.application)) return false;
   if (offer.memory_bytes > 0 && needs.memory_bytes > offer.memory_bytes) return false;
-  return needs.threads <= offer.cores;
+  if (needs.threads > offer.cores) return false;
+  return are_met(needs.capabilities, offer.capabilities);
 }
 
 bool Dispatch::can_compute(const Host& host, ProblemId id, const Problem& problem,
@@ -83,7 +86,11 @@ void Dispatch::serve(const WorkDemand& asked, Timestamp now, Served& served) {
   Attempt attempt{demand, host, now, served};
   for (const SlotDemand& slot : demand.slots) serve_slot(attempt, slot, demand.units[served.grants.size()]);
   if (served.grants.size() == demand.slots.size() || served.retry_after > 0) return;
-  attempt.nothing(nothing_retry, "none of its problems has any for this host");
+  const KernelNeeds* unmet = attempt.unmet;
+  attempt.nothing(nothing_retry, unmet == nullptr
+                                     ? "none of its problems has any for this host"
+                                     : unmet->application + " needs " + words_of_needs(unmet->capabilities) +
+                                           ", which this computer lacks");
   for (const auto& [id, problem] : problems_) {
     if (problem.terms.running && problem.stage)
       served.retry_after =
@@ -94,8 +101,10 @@ void Dispatch::serve(const WorkDemand& asked, Timestamp now, Served& served) {
 void Dispatch::serve_slot(Attempt& attempt, const SlotDemand& slot, UnitId unit) {
   std::vector<ProblemId> candidates;
   for (const auto& [id, problem] : problems_) {
-    if (!problem.terms.running || !problem.stage || !can_compute(attempt.host, id, problem, attempt.demand))
-      continue;
+    if (!problem.terms.running || !problem.stage) continue;
+    const KernelNeeds& needs = problem.terms.needs;
+    if (!are_met(needs.capabilities, attempt.demand.offer.capabilities)) attempt.unmet = &needs;
+    if (!can_compute(attempt.host, id, problem, attempt.demand)) continue;
     if (contains(attempt.demand.awaited, id) && problem.stage->view().ledger().free().empty()) continue;
     if (problem.stage->view().has_work_for(attempt.demand.host, attempt.now)) candidates.push_back(id);
   }

@@ -19,6 +19,7 @@ struct KernelNeeds {
   std::vector<std::string> platforms;  // that there is a kernel for; "any": all
   std::int64_t memory_bytes = 0;
   int threads = 1;
+  std::vector<std::string> capabilities = {};  // needs that a host must meet (shared/base/capability.h)
 };
 
 struct ProblemTerms {
@@ -49,6 +50,7 @@ struct HostOffer {
   std::optional<std::vector<std::string>> applications;  // the only ones permitted; absent: any
   std::int64_t memory_bytes = 0;                         // 0: not said
   int cores = 1;
+  std::vector<std::string> capabilities = {};
 };
 
 using SlotDemand = protocol::SlotRequest;

@@ -90,7 +90,8 @@ void Upstream::note_missed() {
 void Upstream::note_offer(HostId host, const protocol::WorkRequest& request, Timestamp now) {
   FromHere& here = from_here.try_emplace(host, FromHere{0, {}, now}).first->second;
   if (request.speeds) here.link_used_at = now;
-  offers[host] = {request.platforms, request.applications, request.memory_bytes, request.cores};
+  offers[host] = {request.platforms, request.applications, request.memory_bytes, request.cores,
+                  request.capabilities};
   if (request.relay) performances[host] = request.relay->performance;
 }
 

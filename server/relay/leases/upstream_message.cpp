@@ -44,11 +44,14 @@ void offer(const Model& model, protocol::WorkRequest& request) {
     const auto host = model.hosts.find(id);
     if (host == model.hosts.end() || host->second.row.state != protocol::HostState::active) continue;
     add_all(request.platforms, its.platforms);
+    add_all(request.capabilities, its.capabilities);
     request.memory_bytes = std::max(request.memory_bytes, its.memory_bytes);
     request.cores = std::max(request.cores, its.cores);
     any = any || !its.applications;
     if (its.applications) add_all(only, *its.applications);
   }
+  if (request.capabilities.size() > static_cast<std::size_t>(limits::capabilities_max))
+    request.capabilities.resize(static_cast<std::size_t>(limits::capabilities_max));
   if (!any && !only.empty()) request.applications = std::move(only);
 }
 

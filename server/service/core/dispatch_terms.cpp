@@ -14,6 +14,7 @@ policy::ProblemTerms terms_of(const Problem& problem) {
   for (const auto& [platform, kernel] : problem.manifest.kernels) terms.needs.platforms.push_back(platform);
   terms.needs.memory_bytes = problem.manifest.memory_bytes;
   terms.needs.threads = problem.manifest.threads;
+  terms.needs.capabilities = problem.manifest.needs;
   return terms;
 }
 

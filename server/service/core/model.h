@@ -89,6 +89,7 @@ struct Host {
   policy::Instances instances = {};              // that spoke lately
   double cpu_share = 1;                          // of each core that its owner lends, as it said last
   std::optional<protocol::Readings> readings = {};  // as it reported last
+  std::vector<std::string> capabilities = {};       // of its last request for work since the start
 
   // That its owner lets it use, as far as is known.
   [[nodiscard]] int usable_cores() const {

@@ -180,6 +180,7 @@ Result<protocol::ProblemInfo> describe_fully(Transaction& tx, const Problem& pro
                                              std::ptrdiff_t shares_max) {
   std::optional<FleetNow> fleet;
   protocol::ProblemInfo info = describe_at_work(tx.model, problem, fleet, tx.now);
+  info.needs = needs_text(tx.model, problem, tx.now);
   std::vector<policy::HostRecord> stored;
   std::vector<const policy::HostRecord*> records;
   if (problem.stage) {
@@ -240,6 +241,7 @@ protocol::HostInfo describe(const Model& model, const Host& host, Timestamp now)
   info.item = host.item;
   if (host.cores_offered > 0) info.cores_lent = host.lent_cores();
   info.readings = host.readings;
+  info.capabilities = host.capabilities;
   for (const auto& [id, application] : model.applications) {
     const double right = model.project->reputation().reliability(row.id, id, now);
     if (info.trust < 0 || right < info.trust) info.trust = right;
@@ -262,7 +264,8 @@ protocol::ApplicationInfo describe(const Application& application) {
           row.added_at,
           {},
           {},
-          application.signer_expires};
+          application.signer_expires,
+          application.manifest.needs};
 }
 
 protocol::ApplicationInfo describe_with_form(const Application& application) {

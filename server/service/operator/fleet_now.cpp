@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "server/service/work/trust.h"
+#include "shared/base/capability.h"
 #include "shared/base/limits.h"
 
 namespace gleaner::service {
@@ -34,7 +35,33 @@ const Host& speaker_of(const Model& model, const Host& host) {
   return *speaker;
 }
 
+// Hosts online that asked for work since the start, and how many of them meet the application's needs.
+struct Suited {
+  std::int64_t online = 0, suited = 0;
+};
+Suited suited_hosts(const Model& model, const Problem& problem, Timestamp now) {
+  Suited count;
+  for (const auto& [id, host] : model.hosts) {
+    if (host.row.state != protocol::HostState::active || host.row.children > 0) continue;
+    const Host& speaker = speaker_of(model, host);
+    if (speaker.cores_offered == 0 || now - speaker.row.last_contact > online_within) continue;
+    ++count.online;
+    if (are_met(problem.manifest.needs, speaker.capabilities)) ++count.suited;
+  }
+  return count;
+}
+
+std::string needs_text(const Problem& problem, const Suited& count) {
+  return fmt::format("needs {}; {} of {} online {} it", words_of_needs(problem.manifest.needs), count.suited,
+                     hosts_text(count.online), count.suited == 1 ? "has" : "have");
+}
+
 }  // namespace
+
+std::string needs_text(const Model& model, const Problem& problem, Timestamp now) {
+  if (problem.manifest.needs.empty()) return {};
+  return needs_text(problem, suited_hosts(model, problem, now));
+}
 
 FleetNow fleet_now(const Model& model, Timestamp now) {
   FleetNow fleet;
@@ -74,6 +101,9 @@ std::string waits_for(const Model& model, const Problem& problem, const FleetNow
   if (fleet.online == 0)
     return fmt::format("none of {} has been heard of for {}", hosts_text(fleet.joined),
                        ago_text(now - fleet.last_contact));
+  if (!problem.manifest.needs.empty())
+    if (const Suited count = suited_hosts(model, problem, now); count.online > 0 && count.suited == 0)
+      return needs_text(problem, count);
   const auto counts = problem.stage->view().counts(now);
   if (counts.accepted + counts.set_aside == counts.items &&
       !problem.stage->view().ledger().disputed().empty())

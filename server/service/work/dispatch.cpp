@@ -23,7 +23,8 @@ policy::WorkDemand demand_of(const Host& host, const protocol::WorkRequest& requ
   policy::WorkDemand demand;
   demand.host = host.row.id;
   demand.slots = request.slots;
-  demand.offer = {request.platforms, request.applications, request.memory_bytes, request.cores};
+  demand.offer = {request.platforms, request.applications, request.memory_bytes, request.cores,
+                  request.capabilities};
   demand.proposal = request.proposal;
   if (const auto& offer = request.relay; offer && host.row.children > 0) {
     demand.relay = policy::RelayOffer{offer->rate, offer->slots};

@@ -83,6 +83,7 @@ Status decide_work(Transaction& tx, HostId id, const protocol::WorkRequest& requ
   host.cores_offered = request.cores;
   host.cpu_share = request.cpu_share.value_or(1);
   if (request.readings) host.readings = request.readings;
+  host.capabilities = request.capabilities;
   if (request.relay && request.relay->item) host.item = request.relay->item;
   WorkOutcome outcome;
   TRY(tx.model.origin->take_results(tx, id, commits, outcome));

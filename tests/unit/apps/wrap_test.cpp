@@ -127,3 +127,105 @@ TEST_CASE("a table goes on in files of the same columns") {
   CHECK(directory.read(*by).error().message ==
         "table.csv.2: its columns are x, z, and those of the rows before are x, y");
 }
+
+namespace {
+
+Bytes without(const std::vector<std::string>& rules, const Bytes& file) {
+  const auto ignored = Ignored::parse(rules);
+  REQUIRE(ignored.ok());
+  return ignored->remove_from(file);
+}
+
+Bytes chunk(const std::string& type, const Bytes& content) {
+  Bytes bytes(3, '\0');
+  bytes += static_cast<char>(content.size());
+  return bytes + type + content + "CRC!";
+}
+
+}  // namespace
+
+TEST_CASE("A PNG loses its times and texts, and nothing else") {
+  const Bytes signature = "\x89PNG\r\n\x1a\n";
+  const Bytes head = chunk("IHDR", "size"), pixels = chunk("IDAT", "pixels"), end = chunk("IEND", "");
+  const Bytes dated =
+      signature + head + chunk("tIME", "2026") + chunk("tEXt", "by me") + pixels + chunk("iTXt", "x") + end;
+  CHECK(without({"png"}, dated) == signature + head + pixels + end);
+  CHECK(without({"gzip", "tar"}, dated) == dated);
+  const Bytes other = "JPEG" + dated;
+  CHECK(without({"png"}, other) == other);
+  for (std::size_t length = 0; length < dated.size(); ++length)  // one that is cut: what is whole is cleaned
+    CHECK(without({"png"}, dated.substr(0, length)).size() <= length);
+  const Bytes lying = signature + Bytes("\xff\xff\xff\xfftEXt", 8) + "x";
+  CHECK(without({"png"}, lying) == lying);
+}
+
+TEST_CASE("A gzip file loses its time") {
+  const Bytes file("\x1f\x8b\x08\x00\x12\x34\x56\x78\x02\x03more", 14);
+  CHECK(without({"gzip"}, file) == Bytes("\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03more", 14));
+  CHECK(without({"gzip"}, file.substr(0, 9)) == file.substr(0, 9));
+}
+
+TEST_CASE("A tar archive loses times and owners of all entries, and stays one") {
+  const auto archive = [](const std::string& user, const std::string& time, const std::string& sum) {
+    Bytes file;
+    for (const std::string& content : {std::string("first"), std::string(600, 'x')}) {
+      Bytes header(512, '\0');
+      char size[12];
+      std::snprintf(size, sizeof size, "%011o", static_cast<unsigned>(content.size()));
+      header.replace(0, 4, "name").replace(100, 7, "0000644").replace(108, 7, user).replace(116, 7, user);
+      header.replace(124, 11, size).replace(136, 11, time).replace(148, 6, sum).replace(257, 5, "ustar");
+      header.replace(265, 4, time.substr(0, 4));
+      file += header + content + Bytes((512 - content.size() % 512) % 512, '\0');
+    }
+    return file + Bytes(1024, '\0');
+  };
+  const Bytes one = without({"tar"}, archive("0001750", "15132435261", "001234"));
+  CHECK(one == without({"tar"}, archive("0000144", "15132435777", "004321")));
+  CHECK(one.substr(512, 5) == "first");
+  CHECK(one.substr(136, 11) == "00000000000");
+  unsigned sum = 8 * ' ';
+  for (std::size_t i = 0; i < 512; ++i)
+    if (i < 148 || i >= 156) sum += static_cast<unsigned char>(one[i]);
+  CHECK(std::stoul(one.substr(148, 6), nullptr, 8) == sum);
+  const Bytes text(600, 'x');
+  CHECK(without({"tar"}, text) == text);
+}
+
+TEST_CASE("Lines that an expression finds are removed, others stay as they are") {
+  const Bytes text = "P6\n# made at 12:00\r\n4 4\nat 12:00\nlast at 12";
+  CHECK(without({"lines=^# made at "}, text) == "P6\n4 4\nat 12:00\nlast at 12");
+  CHECK(without({"lines=^# made", "lines=at 12$"}, text) == "P6\n4 4\nat 12:00\n");
+  CHECK(without({"lines=nothing"}, text) == text);
+  const Bytes longer = Bytes(2000, 'x') + "\nx\n";
+  CHECK(without({"lines=x"}, longer) == Bytes(2000, 'x') + "\n");  // no text has such lines
+  CHECK(without({"lines=x"}, "").empty());
+}
+
+TEST_CASE("Rules that are not known are refused") {
+  for (const char* rule : {"", "PNG", "lines", "lines=(", "jpeg"}) CHECK_FALSE(Ignored::parse({rule}).ok());
+  CHECK_FALSE(command("[]", R"(,"ignore":["jpeg"])").ok());
+  CHECK(command("[]", R"(,"ignore":["png","lines=^x"])").ok());
+}
+
+TEST_CASE("A rule is proposed that makes outputs of equal runs equal, or none") {
+  const Bytes png = "\x89PNG\r\n\x1a\n" + chunk("IHDR", "size");
+  CHECK(proposed_rules(png + chunk("tEXt", "one"), png + chunk("tEXt", "another")) ==
+        std::vector<std::string>{"png"});
+  CHECK(proposed_rules(png + chunk("IDAT", "one"), png + chunk("IDAT", "two")).empty());
+  CHECK(proposed_rules("# made (at) Sat 12:00:01\n1\n", "# made (at) Sun 12:00:02\n1\n") ==
+        std::vector<std::string>{R"(lines=^# made \(at\) )"});
+  CHECK(proposed_rules("Date: 12:01\n1\nSeconds: 3\n", "Date: 12:02\n1\nSeconds: 4\n") ==
+        std::vector<std::string>{"lines=^Date: ", "lines=^Seconds: "});
+  CHECK(proposed_rules("0.25\n", "0.26\n").empty());  // the result itself
+  CHECK(proposed_rules("Date: 1\n0.25\n", "Date: 2\n0.26\n").empty());
+  CHECK(proposed_rules("", "Date: 1\n").empty());
+}
+
+TEST_CASE("The kept files of an item are read without knowing whose it is") {
+  Outcome outcome;
+  outcome.files = {"first", "", "third"};
+  const Bytes item = seal("somebody", outcome);
+  CHECK(files_in(item) == std::vector<std::string_view>{"first", "", "third"});
+  CHECK(files_in(seal("somebody", {"exit 3", "words", {}})).empty());
+  CHECK(files_in("short").empty());
+}

@@ -13,6 +13,7 @@ name = "raytrace"
 version = "1.0.0"
 title = "Ray tracer"
 compatible_with = ["0.9.0", "0.9.1"]
+needs = ["python>=3.9", "numpy"]
 [kernel]
 x86_64-linux = "bin/raytrace-kernel"
 any = "bin/kernel.py"
@@ -62,6 +63,7 @@ TEST_CASE("a whole manifest is read") {
   CHECK(manifest->version == "1.0.0");
   CHECK(manifest->title == "Ray tracer");
   CHECK(manifest->compatible_with == std::vector<std::string>{"0.9.0", "0.9.1"});
+  CHECK(manifest->needs == std::vector<std::string>{"python>=3.9", "numpy"});
   CHECK(manifest->manager == "bin/raytrace-manager");
   CHECK(manifest->keeps_inputs);
   CHECK(manifest->item_meaning == "one scan-line");
@@ -79,6 +81,13 @@ TEST_CASE("the versions that a manifest continues are versions") {
   CHECK_THAT(mistakes_in(with("\"0.9.0\"", "\"../0.9\"")), Catch::Contains("compatible_with"));
 }
 
+TEST_CASE("What a manifest needs are needs, and not too many") {
+  CHECK_THAT(mistakes_in(with("\"numpy\"", "\"numpy>2\"")), Catch::Contains("needs: expected a need"));
+  std::string many = "needs = [";
+  for (int i = 0; i < 17; ++i) many += "\"python\", ";
+  CHECK_THAT(mistakes_in(with("needs = [\"python>=3.9\", ", many)), Catch::Contains("needs: at most 16"));
+}
+
 TEST_CASE("the least manifest has the contract's defaults") {
   const auto manifest = parse_manifest(
       "manifest = 1\nname = \"a\"\nversion = \"1\"\n[kernel]\nany = \"k\"\n[manager]\nprogram = \"m\"\n",
@@ -86,6 +95,7 @@ TEST_CASE("the least manifest has the contract's defaults") {
   if (!manifest.ok()) FAIL(manifest.error().message);
   CHECK(manifest->title == "a");
   CHECK(manifest->compatible_with.empty());
+  CHECK(manifest->needs.empty());
   CHECK_FALSE(manifest->keeps_inputs);
   CHECK(manifest->split);
   CHECK_FALSE(manifest->checkpoint);
@@ -183,6 +193,7 @@ TEST_CASE("A manifest is written as it is read") {
   const auto again = parse_manifest(text, "manifest.toml");
   REQUIRE(again.ok());
   CHECK(again->name == manifest->name);
+  CHECK(again->needs == manifest->needs);
   CHECK(again->kernels == manifest->kernels);
   CHECK(again->manager == manifest->manager);
   CHECK(again->split == manifest->split);

@@ -88,12 +88,14 @@ std::string with(std::string text, const std::string& what, const std::string& i
 // A project with a problem of 10 items and a host, which asks for work.
 struct Small {
   std::vector<std::string> lines;
+  std::vector<std::string> needs = {};
   Timestamp now = Timestamp{} + std::chrono::hours{24};
   Dispatch dispatch{PlanRules{}, {[this](const std::string& line) { lines.push_back(line); }}};
   RecordedStage& stage;
 
-  explicit Small(const StageSetup& setup = {.items = 10, .costs = {}, .sizing = "rts", .rules = {}})
-      : stage(begin(setup)) {}
+  explicit Small(const StageSetup& setup = {.items = 10, .costs = {}, .sizing = "rts", .rules = {}},
+                 std::vector<std::string> wanted = {})
+      : needs(std::move(wanted)), stage(begin(setup)) {}
   RecordedStage& begin(const StageSetup& setup) {
     HostTerms host;
     host.performance = 1;
@@ -101,11 +103,14 @@ struct Small {
     ProblemTerms terms;
     terms.strategy = setup.sizing;
     terms.needs.platforms = {"any"};
+    terms.needs.application = "numbers";
+    terms.needs.capabilities = needs;
     dispatch.apply(ProblemEvent{the_problem, terms}, now);
     return dispatch.apply(BeginStageEvent{the_problem, setup}, now);
   }
-  Served ask(std::optional<RelayOffer> relay = {}) {
+  Served ask(std::optional<RelayOffer> relay = {}, std::vector<std::string> capabilities = {}) {
     WorkDemand demand;
+    demand.offer.capabilities = std::move(capabilities);
     demand.host = HostId{1};
     demand.slots = {{0, true}};
     demand.units = {UnitId{1}};
@@ -377,14 +382,29 @@ TEST_CASE("what a stage cannot be restored from is named with its line and key")
   CHECK(refused > 100);
 }
 
+TEST_CASE("A host that does not meet the needs of a problem gets nothing of it, and hears which they are") {
+  Small small({.items = 10, .costs = {}, .sizing = "rts", .rules = {}}, {"python>=3.9", "numpy"});
+  const std::vector<std::vector<std::string>> offers{{}, {"python 3.11"}, {"python 3.8", "numpy 1.24"}};
+  for (const auto& capabilities : offers) {
+    const Served refused = small.ask({}, capabilities);
+    CHECK(refused.grants.empty());
+    CHECK(refused.reason == "numbers needs Python 3.9 or newer and numpy, which this computer lacks");
+  }
+  CHECK(small.ask({}, {"python 3.11", "numpy 1.24"}).grants.size() == 1);
+  CHECK(small.lines.size() > 4);
+  for (const std::string& line : small.lines) CHECK(again(line) == line);
+  ProjectReplay replay;
+  check_replays(small.lines, replay);
+}
+
 TEST_CASE("log_fields.h names every field") {
   // A size that changed means a field that log_fields.h lacks: add it there, then change the number here.
   CHECK(sizeof(EndgameRules) == 120);
   CHECK(sizeof(Unit) == 216);
   CHECK(sizeof(HostRecord) == 272);
   CHECK(sizeof(HostTerms) == 112);
-  CHECK(sizeof(ProblemTerms) == 128);
-  CHECK(sizeof(WorkDemand) == 216);
+  CHECK(sizeof(ProblemTerms) == 152);
+  CHECK(sizeof(WorkDemand) == 240);
   CHECK(sizeof(Opinion) == 48);
   CHECK(sizeof(VerdictTerms) == 24);
 }

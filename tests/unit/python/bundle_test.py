@@ -7,6 +7,7 @@ import os
 import pathlib
 import ssl
 import subprocess
+import sys
 import tarfile
 import tempfile
 import time
@@ -14,15 +15,15 @@ import unittest
 import zipfile
 
 import gleaner
-from gleaner import _bundle, _profile, _signing, _source, _trust
+from gleaner import _bundle, _profile, _signing, _source, _trust, _wheels
 
 
 def function(x):
     return x
 
 
-def bundle(wheels=(), **options):
-    return _bundle.Bundle(_source.capture(function), gleaner.Options(**options).limits, wheels)
+def bundle(wheels=(), needs=(), of=function, **options):
+    return _bundle.Bundle(_source.capture(of), gleaner.Options(**options).limits, wheels, needs)
 
 
 def certificate(key, public, **changes):
@@ -59,6 +60,66 @@ class Bundles(unittest.TestCase):
                 archive.writestr("../outside.py", "")
             with self.assertRaisesRegex(ValueError, "outside"):
                 bundle([wheel])
+
+
+    def test_needs_are_those_of_syntax_imports_and_wheels_unless_they_are_named(self):
+        with tempfile.TemporaryDirectory() as directory:
+            pathlib.Path(directory, "newer_syntax.py").write_text("def modern(x):\n    match x:\n        case 1:\n            return 2\n")
+            sys.path.insert(0, directory)
+            self.addCleanup(sys.path.remove, directory)
+            import newer_syntax
+
+            self.assertEqual(bundle(of=newer_syntax.modern).needs, ["python>=3.10"])
+
+        def numerical(x):
+            import numpy
+            return numpy.float64(x)
+
+        self.assertEqual(bundle().needs, ["python>=3.9"])
+        self.assertEqual(bundle(of=numerical).needs, ["python>=3.9", "numpy"])
+        self.assertEqual(bundle(of=numerical, needs=["numpy>=1.24", "python==3.11"]).needs, ["python==3.11", "numpy>=1.24"])
+        self.assertIn(b'\nneeds = ["python>=3.9", "numpy"]\n', bundle(of=numerical).files["manifest.toml"])
+        for wrong in ("Python>=3", "python>3", "python>=3.9.1", "python 3", ""):
+            with self.assertRaisesRegex(ValueError, "expected for example"):
+                bundle(needs=[wrong])
+
+    def test_tags_of_wheels_become_needs(self):
+        with tempfile.TemporaryDirectory() as directory:
+            def wheel(name, requires="", module="fast"):
+                path = pathlib.Path(directory) / name
+                with zipfile.ZipFile(path, "w") as archive:
+                    archive.writestr(f"{module}.cpython-311-x86_64-linux-gnu.so", b"code")
+                    archive.writestr("fast-1.data/purelib/more/__init__.py", "")
+                    archive.writestr("fast-1.data/scripts/fast", "")
+                    archive.writestr("fast-1.dist-info/METADATA", f"Name: fast\n{requires}\n")
+                return path
+
+            compiled = wheel("fast-1-cp311-cp311-manylinux_2_17_x86_64.manylinux2014_x86_64.whl")
+            made = bundle([compiled])
+            self.assertEqual(made.needs, ["python==3.11", "glibc>=2.17"])
+            self.assertIn(b'\nx86_64-linux = "kernel.py"\n', made.files["manifest.toml"])
+            self.assertTrue(made.brings("fast") and made.brings("more"))
+            self.assertFalse([path for path in made.files if "scripts" in path])
+            for name, requires, needs, platform in [
+                    ("a-1-py3-none-any.whl", "", ["python>=3.9"], "any"),
+                    ("a-1-py2.py3-none-any.whl", "Requires-Python: >=3.12", ["python>=3.12"], "any"),
+                    ("a-1-2-cp310-abi3-manylinux2014_aarch64.whl", "", ["python>=3.10", "glibc>=2.17"], "aarch64-linux"),
+                    ("a-1-cp312-cp312-linux_x86_64.whl", "", ["python==3.12"], "x86_64-linux")]:
+                made = bundle([wheel(name, requires)])
+                self.assertEqual(made.needs, needs, name)
+                self.assertIn(f'\n{platform} = "kernel.py"\n'.encode(), made.files["manifest.toml"])
+            for name, words in [("a.whl", "not named as a wheel"), ("a-1-cp311-cp311-win_amd64.whl", "another system"),
+                                ("a-1-cp311-cp311-musllinux_1_1_x86_64.whl", "another system"), ("a-1-py2-none-any.whl", "not for Python 3"),
+                                ("a-1-pp39-pypy39_pp73-linux_x86_64.whl", "not for CPython"),
+                                ("a-1-cp311.cp312-cp311.cp312-linux_x86_64.whl", "several versions")]:
+                with self.assertRaisesRegex(ValueError, words):
+                    bundle([wheel(name)])
+            with self.assertRaisesRegex(ValueError, "no version of Python suits"):
+                bundle([compiled, wheel("b-1-cp312-cp312-linux_x86_64.whl", module="other")])
+            with self.assertRaisesRegex(ValueError, "no computer suits"):
+                bundle([compiled, wheel("b-1-cp311-cp311-linux_aarch64.whl", module="other")])
+            with self.assertRaisesRegex(ValueError, "more than 0 MiB"):
+                _wheels.Wheel(compiled).files(3)
 
 
 class Signatures(unittest.TestCase):

@@ -1,6 +1,7 @@
 """Bundles: a captured function with the programs that call it, packed so that the same content has the same bytes everywhere.
 
-A bundle's version is the digest of its content, so that a project that has that version needs no other. Not thread-safe.
+A bundle's version is the digest of its content, so that a project that has that version needs no other. Its manifest states what a
+host must have: the Python that the function's syntax and its wheels need, and modules that hosts report. Not thread-safe.
 """
 import hashlib
 import io
@@ -9,11 +10,14 @@ import pathlib
 import re
 import struct
 import tarfile
-import zipfile
 import zlib
+
+from . import _wheels
 
 RUNTIME = pathlib.Path(__file__).resolve().parent / "_runtime"
 PROGRAMS = ("kernel.py", "manager.py")
+REPORTED = ("numpy", "pandas", "scipy")  # modules that hosts report; others are looked for when the kernel starts
+NEED = re.compile(r"([a-z0-9_-]+)(?:[>=]=\d{1,5}(?:\.\d{1,5})?)?")
 PREFIX = "py-"  # of the names of functions' applications
 BUNDLE_BYTES_MAX = 256 << 20  # as shared/base/limits.h has it
 BUNDLE_FILES_MAX = 4096
@@ -23,9 +27,10 @@ manifest = 1
 name = "{name}"
 version = "{version}"
 title = "{title}"
+needs = {needs}
 
 [kernel]
-any = "kernel.py"
+{platform} = "kernel.py"
 
 [manager]
 program = "manager.py"
@@ -49,27 +54,33 @@ item_seconds = {item_seconds}
 class Bundle:
     """Files of an application, and their archive."""
 
-    def __init__(self, captured, limits, wheels=()):
+    def __init__(self, captured, limits, wheels=(), needs=()):
+        """`needs`: as in a manifest; each stands in place of what is found out about the same capability."""
         self.files = {}
         for path in sorted(RUNTIME.iterdir()):
             if path.suffix == ".py":
                 self.files[path.name if path.name in PROGRAMS else f"_gleaner/{path.name}"] = path.read_bytes()
         self.files |= {f"code/{path}": data for path, data in captured.files.items()}
+        wheels = [_wheels.Wheel(wheel) for wheel in wheels]
         for wheel in wheels:
-            self.files |= unpacked(pathlib.Path(wheel))
+            self.files |= wheel.files(BUNDLE_BYTES_MAX)
         about = {"module": captured.module, "name": captured.name, "python": list(captured.python),
                  "needs": sorted(need for need in captured.needs if not self.brings(need))}
         self.files["call.json"] = json.dumps(about, sort_keys=True).encode()
         self.name = (PREFIX + re.sub("[^a-z0-9]+", "-", captured.title.lower()).strip("-"))[:64].rstrip("-")
         title = "Python: " + re.sub("[^ -~]|[\"\\\\]", "?", captured.title)[:150]
-        manifest = MANIFEST.format(name=self.name, title=title, version="@", **limits)
+        self.needs = stated({"python": "python>={}.{}".format(*captured.python)}, [
+            *(need for need in sorted(captured.needs) if need in REPORTED and not self.brings(need)),
+            *_wheels.needs(wheels, captured.python), *needs])
+        manifest = MANIFEST.format(name=self.name, title=title, version="@", needs=json.dumps(self.needs),
+                                   platform=_wheels.platform(wheels), **limits)
         self.version = "1." + self.digest(manifest)[:24]
         self.files["manifest.toml"] = manifest.replace('version = "@"', f'version = "{self.version}"').encode()
         if len(self.files) > BUNDLE_FILES_MAX or sum(map(len, self.files.values())) > BUNDLE_BYTES_MAX:
             raise ValueError(f"the bundle has more than {BUNDLE_FILES_MAX} files or {BUNDLE_BYTES_MAX >> 20} MiB: send fewer wheels")
 
     def brings(self, module):
-        return any(path.split("/")[2:3] in ([module], [f"{module}.py"]) for path in self.files if path.startswith("wheels/"))
+        return any(path.split("/")[2].split(".")[0] == module for path in self.files if path.startswith("wheels/"))
 
     def digest(self, manifest):
         content = hashlib.sha256(manifest.encode())
@@ -100,18 +111,18 @@ class Bundle:
             target.chmod(0o755 if path in PROGRAMS else 0o644)
 
 
-def unpacked(wheel):
-    """The files of a wheel, as the kernel looks for them."""
-    with zipfile.ZipFile(wheel) as archive:
-        files = {}
-        for entry in archive.infolist():
-            path = pathlib.PurePosixPath(entry.filename)
-            if entry.is_dir():
-                continue
-            if path.is_absolute() or ".." in path.parts or not entry.filename.isascii():
-                raise ValueError(f"{wheel} has a file with the name {entry.filename!r}")
-            files[f"wheels/{wheel.stem}/{path}"] = archive.read(entry)
-        return files
+def stated(found, needs):
+    """One need for each capability; later ones stand in place of earlier ones.
+
+    >>> stated({"python": "python>=3.9"}, ["numpy", "python>=3.11"])
+    ['python>=3.11', 'numpy']
+    """
+    for need in needs:
+        match = NEED.fullmatch(need)
+        if match is None:
+            raise ValueError(f"needs: expected for example \"python>=3.9\", \"python==3.11\" or \"numpy\", got {need!r}")
+        found[match[1]] = need
+    return list(found.values())
 
 
 def stored_gzip(data):

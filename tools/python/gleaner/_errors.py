@@ -6,7 +6,7 @@ class GridError(Exception):
 
 
 class GridWarning(UserWarning):
-    """Hosts fail with a function; others go on with it, if there are any."""
+    """Hosts fail with a function, or none has what it needs; others go on with it, if there are any."""
 
 
 class ConnectionLost(GridError):

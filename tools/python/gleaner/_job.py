@@ -25,6 +25,8 @@ class Options:
     result_megabytes  of the largest item's results
     threads           that one call uses; 0: all that a host allows
     wheels            files of wheels to ship with the function
+    needs             what hosts must have, such as ["python>=3.11", "numpy"]; by default what the function's syntax, its wheels and its
+                      imports of numpy, pandas and scipy need
     weight, priority  of the problem among others
     strategy          that sizes its units
     early             give results while others are computed; without it, once all are validated
@@ -32,14 +34,14 @@ class Options:
     """
 
     def __init__(self, batch=None, check=False, return_exceptions=False, progress=None, name=None, memory_megabytes=512,
-                 disk_megabytes=64, seconds=3600, result_megabytes=16, threads=1, wheels=(), weight=None, priority=None, strategy="",
+                 disk_megabytes=64, seconds=3600, result_megabytes=16, threads=1, wheels=(), needs=(), weight=None, priority=None, strategy="",
                  keep=True, early=True):
         if batch is not None and (type(batch) is not int or batch < 1):
             raise ValueError("batch: expected a whole number above 0")
         self.batch, self.check, self.return_exceptions, self.progress, self.name = batch, check, return_exceptions, progress, name
         self.limits = {"memory_megabytes": int(memory_megabytes), "disk_megabytes": int(disk_megabytes),
                        "item_seconds": int(seconds), "item_bytes": int(result_megabytes) << 20, "threads": int(threads)}
-        self.keep, self.early = keep, early
+        self.keep, self.early, self.needs = keep, early, tuple(needs)
         self.wheels, self.weight, self.priority, self.strategy = tuple(map(str, wheels)), weight, priority, strategy
 
 
@@ -50,7 +52,7 @@ class Job:
         """`arguments`: (args, kwargs) of each call."""
         captured = _source.capture(function)
         self.title = captured.title
-        self.bundle = _bundle.Bundle(captured, options.limits, options.wheels)
+        self.bundle = _bundle.Bundle(captured, options.limits, options.wheels, options.needs)
         self.shared = values.encode(captured.shared) if captured.shared else b""
         self.arguments = arguments
         self.encoded = [self._encoded(index, *each) for index, each in enumerate(arguments)]

@@ -124,12 +124,17 @@ class RemoteItems:
                 yield from self.early(seen)
 
     def warn(self, info):
-        """Of each kind of failure, once."""
+        """Of each kind of failure, and of needs that nobody meets, once."""
         for error in info.get("errors", []):
             words = error.get("words") or error["message"]
-            if words not in self.told:
-                self.told.add(words)
-                warnings.warn(f"problem {self.identity}: {error['hosts']} of the hosts failed: {words}", GridWarning, stacklevel=4)
+            self.tell(words, f"{error['hosts']} of the hosts failed: {words}")
+        if info.get("needs") and info.get("waits") == info["needs"]:  # no host online meets them
+            self.tell(info["needs"], info["needs"])
+
+    def tell(self, of, words):
+        if of not in self.told:
+            self.told.add(of)
+            warnings.warn(f"problem {self.identity}: {words}", GridWarning, stacklevel=5)
 
     def early(self, seen):
         """Items that are accepted and were not seen before."""

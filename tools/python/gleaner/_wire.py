@@ -141,6 +141,7 @@ class ProblemInfo(TypedDict):
     eta_low_seconds: float
     eta_high_seconds: float
     waits: str
+    needs: str
     done: float
     units: int
     open_units: int
@@ -235,6 +236,7 @@ class ApplicationInfo(TypedDict):
     parameters: List[ParameterInfo]
     inputs: List[InputInfo]
     signer_expires: int
+    needs: List[str]
 
 
 class ParameterInfoAlways(TypedDict):
@@ -443,6 +445,7 @@ class HostInfoAlways(TypedDict):
     tags: List[str]
     on_hold: str
     trust: float
+    capabilities: List[str]
 
 
 class HostInfo(HostInfoAlways, total=False):

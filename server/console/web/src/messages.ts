@@ -40,10 +40,10 @@ export interface ProblemInfo {
   id: number; name: string; application: string; state: ProblemState; message: string; strategy: string; straggler: string;
   weight: number; priority: number; validation: string; stage: number; stage_name: string; items: number; accepted: number;
   free: number; handed_out: number; cost: number; cost_accepted: number; rate: number; eta_seconds: number;
-  eta_low_seconds: number; eta_high_seconds: number; waits: string; done: number; units: number; open_units: number;
-  splits: number; recovered: number; duplicates: number; wasted_cost: number; wasted: number; disagreements: number;
-  hosts: number; created_at: number; started_at: number; finished_at: number; elapsed_seconds: number; shares: HostShare[];
-  shares_total: number; results: ResultFile[]; set_aside: SetAside[]; errors: ErrorGroup[];
+  eta_low_seconds: number; eta_high_seconds: number; waits: string; needs: string; done: number; units: number;
+  open_units: number; splits: number; recovered: number; duplicates: number; wasted_cost: number; wasted: number;
+  disagreements: number; hosts: number; created_at: number; started_at: number; finished_at: number; elapsed_seconds: number;
+  shares: HostShare[]; shares_total: number; results: ResultFile[]; set_aside: SetAside[]; errors: ErrorGroup[];
 }
 export type ProblemState = "planning" | "running" | "paused" | "combining" | "finished" | "cancelled" | "failed" | "stopped";
 export interface HostShare {
@@ -71,7 +71,7 @@ export interface OpenSession {
 }
 export interface ApplicationInfo {
   name: string; application_version: string; title: string; archive: string; archive_bytes: number; platforms: string[];
-  signer: string; added_at: number; parameters: ParameterInfo[]; inputs: InputInfo[]; signer_expires: number;
+  signer: string; added_at: number; parameters: ParameterInfo[]; inputs: InputInfo[]; signer_expires: number; needs: string[];
 }
 export interface ParameterInfo {
   name: string; type: string; meaning: string; default_value: string; required: boolean; low?: number; high?: number;

@@ -1,0 +1,19 @@
+// Where two results of an item differ, for the author of its application. Pure.
+#pragma once
+
+#include <string>
+
+#include "shared/base/encoding.h"
+#include "shared/bundle/manifest.h"
+
+namespace gleaner::local {
+
+struct Difference {
+  std::string where;   // "from byte 17 of its output on: \"12:00:01\" and \"12:00:02\""
+  std::string advice;  // how a wrapped program's manifest ignores it; empty: nothing is known
+};
+// REQUIRES: they differ.
+[[nodiscard]] Difference difference_of(const bundle::Manifest& manifest, const Bytes& one,
+                                       const Bytes& other);
+
+}  // namespace gleaner::local
