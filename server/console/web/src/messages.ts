@@ -125,6 +125,7 @@ export interface HostInfo {
   mflops: number; speeds?: HostSpeeds; items_accepted: number; cost_accepted: number; failures: number; disagreements: number;
   enrolled_at: number; last_contact: number; open_units: number; state_reason: string; code: string; tags: string[];
   on_hold: string; trust: number; relay?: number; item?: ItemBytes; cores_lent?: number; readings?: Readings;
+  capabilities: string[];
 }
 export type HostState = "active" | "revoked" | "left";
 export interface RevokeHost {
