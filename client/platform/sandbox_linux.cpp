@@ -162,10 +162,10 @@ class RefusingSandbox final : public Sandbox {
   std::string refusal_;
 };
 
-std::unique_ptr<Sandbox> nothing_confines(const std::string& reason, const char* words = sandbox_off) {
-  return std::make_unique<RefusingSandbox>("kernels cannot be confined on this computer (" + reason +
-                                           "): install bubblewrap, or accept the risk with sandbox = \"" +
-                                           words + "\"");
+std::unique_ptr<Sandbox> nothing_confines(const std::string& reason, const std::string& remedy,
+                                          const char* words = sandbox_off) {
+  return std::make_unique<RefusingSandbox>("kernels cannot be confined on this computer (" + reason + "): " +
+                                           remedy + ", or accept the risk with sandbox = \"" + words + "\"");
 }
 
 }  // namespace
@@ -184,7 +184,8 @@ std::unique_ptr<Sandbox> make_sandbox(const SandboxSettings& wanted, io::Process
     return std::make_unique<RefusingSandbox>(std::move(refusal));
   if (settings.helper.empty()) settings.helper = find_helper("gleaner-sandbox");
   if (settings.helper.empty())
-    return nothing_confines("the program gleaner-sandbox is missing beside gleaner-client");
+    return nothing_confines("the program gleaner-sandbox is missing beside gleaner-client",
+                            "install the client again");
   if (settings.bubblewrap.empty()) settings.bubblewrap = sandbox::find_bubblewrap();
   if (settings.bubblewrap == "none") settings.bubblewrap.clear();
   const int landlock = settings.landlock.value_or(sandbox::landlock_version());
@@ -197,7 +198,8 @@ std::unique_ptr<Sandbox> make_sandbox(const SandboxSettings& wanted, io::Process
         tried = std::make_unique<LinuxSandbox>(settings, walls, landlock);
         return tried->check(processes);
       });
-  if (!found.walls) return nothing_confines(found.reason, found.may_be_weak ? sandbox_weak : sandbox_off);
+  if (!found.walls)
+    return nothing_confines(found.reason, found.remedy, found.may_be_weak ? sandbox_weak : sandbox_off);
   tried->say_why_no_namespaces(found.reason);
   return tried;
 }

@@ -42,7 +42,7 @@ constexpr Duration farewell_patience = std::chrono::seconds{5};
 constexpr Duration trim_interval = std::chrono::minutes{1};
 constexpr Duration capacity_interval = std::chrono::seconds{10};
 constexpr Duration stalled_patience = std::chrono::minutes{1};
-constexpr Duration interpreters_patience = std::chrono::seconds{5};  // of the start; then it goes on without
+constexpr Duration interpreters_patience = std::chrono::seconds{2};  // before the first request for work
 constexpr Duration refused_pause = std::chrono::hours{1};
 
 // Signals as a descriptor. Blocked before any thread starts, so that no thread takes them.
@@ -269,7 +269,7 @@ Result<End> serve(const RunOptions& options, const Signals& signals, LateJoin& l
   transport::ThreadWorkers workers([] { return io::make_curl_client(io::any_authority, "gleaner-client"); });
   const auto launcher = make_launcher(options, wanted.sandbox);
   platform::Interpreters interpreters(*launcher, files, options.state.interpreters(), slots);
-  interpreters.wait(clock, interpreters_patience);
+  (void)interpreters.look(clock.steady());                        // it answers beside what follows
   const char* const elsewhere = std::getenv("GLEANER_COMPUTER");  // tests': a computer of their own
   platform::ActivityRoots roots;
   if (elsewhere != nullptr) roots = platform::roots_below(elsewhere);
@@ -285,7 +285,6 @@ Result<End> serve(const RunOptions& options, const Signals& signals, LateJoin& l
   settings.cpu_share = wanted.owner_settings.cpu_share;
   settings.memory_bytes = wanted.owner_settings.memory_bytes;
   settings.benchmark_mflops = options.benchmark_mflops;
-  settings.capabilities = interpreters.capabilities();
   settings.client_version = version;
   ViewPublisher viewers(clock);
   if (const Status opened = viewers.open(platform::view_file_of(options.state.root)); !opened.ok())
@@ -334,6 +333,8 @@ Result<End> serve(const RunOptions& options, const Signals& signals, LateJoin& l
                  one.identity.host.host.value, one.identity.code.base_url(), wanted.owner_settings.cores,
                  options.state.root.string());
   ::sd_notify(0, "READY=1");
+  interpreters.wait(clock, interpreters_patience);
+  engine.set_capabilities(interpreters.capabilities());
   const End end = loop(engine, *control, viewers, signals, quit, late, clock, look_around);
   const Duration patience = end == End::asked ? std::chrono::milliseconds{200} : stalled_patience;
   bool ended = workers.stop(patience);

@@ -75,10 +75,14 @@ inline constexpr int landlock_needed = 3;  // without namespaces: before, files 
 find_bubblewrap();  // the system's, else one beside the helpers (deploy/portable); empty: there is none
 
 struct Found {
-  std::optional<Walls> walls;  // none: nothing confines here
-  std::string reason;          // why there are no namespaces; empty if there are
-  bool may_be_weak = false;    // Landlock would do, but is not accepted
+  std::optional<Walls> walls;                 // none: nothing confines here
+  std::string reason;                         // why there are no namespaces; empty if there are
+  bool may_be_weak = false;                   // Landlock would do, but is not accepted
+  std::string remedy = "install bubblewrap";  // for whoever looks after this computer
 };
+// The command that permits namespaces where a setting of the kernel forbids them to users, as on Ubuntu since
+// 23.10; empty: none does. `proc`: where proc(5) is mounted.
+[[nodiscard]] std::string permit_namespaces(const io::Path& proc = "/proc");
 // The strongest walls against which `attempt` (which builds and tries them) finds nothing to say; a few tens
 // of milliseconds each. `landlock`: the version that this system is taken to have.
 enum class LandlockAlone { accepted, refused };

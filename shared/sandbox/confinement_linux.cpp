@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
 #include <set>
 #include <thread>
 
@@ -222,6 +223,25 @@ io::Path find_bubblewrap() {
   return io::find_helper("bwrap", "gleaner");
 }
 
+std::string permit_namespaces(const io::Path& proc) {
+  struct Setting {
+    const char* file;
+    const char* name;
+    std::int64_t forbids, permits;
+  };
+  for (const Setting& one :
+       {Setting{"kernel/apparmor_restrict_unprivileged_userns",
+                "kernel.apparmor_restrict_unprivileged_userns", 1, 0},
+        Setting{"kernel/unprivileged_userns_clone", "kernel.unprivileged_userns_clone", 0, 1},
+        Setting{"user/max_user_namespaces", "user.max_user_namespaces", 0, 10'000}}) {
+    std::ifstream file(proc / "sys" / one.file);
+    std::int64_t value = 0;
+    if (file >> value && value == one.forbids)
+      return std::string("sudo sysctl -w ") + one.name + "=" + std::to_string(one.permits);
+  }
+  return {};
+}
+
 Found find_walls(const Tools& tools, int landlock, LandlockAlone alone,
                  const std::function<std::string(const Walls&)>& attempt) {
   Found found;
@@ -233,6 +253,8 @@ Found find_walls(const Tools& tools, int landlock, LandlockAlone alone,
     if (trouble.empty()) return {walls, {}, false};
     if (found.reason.empty()) found.reason = trouble;
   }
+  if (const std::string command = permit_namespaces(); !tools.bubblewrap.empty() && !command.empty())
+    found.remedy = "let users create namespaces (`" + command + "`)";
   if (landlock < landlock_needed) {
     found.reason += landlock == 0 ? "; and this system has no Landlock"
                                   : "; and this system's Landlock is too old: Linux 6.2 has a newer one";

@@ -2,6 +2,7 @@
 import hashlib
 import unittest
 
+import qr
 from browser import CHROMIUM
 from harness import MANDELBROT, SQUARES, Grid, HostKey, from_base64url, main, needs
 from person import Person

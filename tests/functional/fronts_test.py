@@ -3,6 +3,7 @@ nothing that matters, whenever they are killed."""
 import hashlib
 import http.client
 import json
+import re
 import shutil
 import signal
 import socket
@@ -12,7 +13,7 @@ import threading
 import time
 import unittest
 
-from harness import MANDELBROT, SQUARES, FakeHost, Grid, HostKey, code_at, free_port, from_base64url, main, seeded
+from harness import MANDELBROT, SOURCE, SQUARES, FakeHost, Grid, HostKey, code_at, free_port, from_base64url, main, seeded
 from kernels import Held, squares_copy
 from link_proxy import Link
 
@@ -329,7 +330,7 @@ class OneFront(unittest.TestCase):
 
 
 HELLO, WHO, PASS, BLOB, DONE, ERROR = 1, 2, 9, 10, 64, 65  # server/link/frame.h
-VERSION = 4  # server/link/messages.h
+VERSION = int(re.search(r"version = (\d+);", (SOURCE / "server" / "link" / "messages.h").read_text())[1])
 
 
 def number(value):

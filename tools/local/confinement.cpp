@@ -63,9 +63,8 @@ Result<Confinement> Confinement::find(const sandbox::Tools& tools, io::ProcessRu
   }
   if (!walls.walls)
     return Error{ErrorKind::io, "the bundle's programs cannot be confined on this computer (" + walls.reason +
-                                    "), so none is started: install bubblewrap, or accept the risk with "
-                                    "--unconfined \"" +
-                                    unconfined_words + "\""};
+                                    "), so none is started: " + walls.remedy +
+                                    ", or accept the risk with --unconfined \"" + unconfined_words + "\""};
   found.walls_ = walls.walls;
   found.why_no_namespaces_ = walls.reason;
   return found;

@@ -70,9 +70,8 @@ std::string ManagerSandbox::refusal() const {
 std::string ManagerSandbox::refusal_of_found() const {
   if (off_ || found_.walls) return {};
   return "managers cannot be confined on this computer (" + found_.reason +
-         "), so none is started: install bubblewrap, or accept the risk in server.toml with "
-         "[managers] sandbox = \"" +
-         manager_sandbox_off + "\"";
+         "), so none is started: " + found_.remedy +
+         ", or accept the risk in server.toml with [managers] sandbox = \"" + manager_sandbox_off + "\"";
 }
 
 Result<io::ProcessSpec> ManagerSandbox::confine(const ManagerSetup& setup) const {

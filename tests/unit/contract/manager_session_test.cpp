@@ -281,7 +281,7 @@ TEST_CASE("a manager combines") {
 TEST_CASE("a manager that offers it is told who computed what, and tells which items failed") {
   Scripts scripts;
   const std::string cases = R"(preview)
-    if [ -e "$b.origins" ]; then cp "$b.origins" seen; else echo none >seen; fi
+    if [ -e "$b $c.origins" ]; then cp "$b $c.origins" seen; else echo none >seen; fi
     echo "result seen seen text/plain"; echo ok ;;
   failed) cat answer ;;)";
   const std::vector<Piece> pieces = {{{0, 3}, 0, "/one"}, {{5, 9}, 5, "/two"}};

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "client/platform/cgroup.h"
+#include "shared/sandbox/confinement.h"
 #include "shared/sandbox/runtime_files.h"
 #include "tests/catch.h"
 
@@ -106,6 +107,19 @@ TEST_CASE("A missing interpreter is named, with what this distribution's user ty
   CHECK(sandbox::missing_interpreter(system.root / "kernel", system.root).empty());
   system.put("usr/bin/python3", "");
   CHECK(sandbox::missing_interpreter(system.root / "kernel.py", system.root).empty());
+}
+
+TEST_CASE("A setting that forbids namespaces to users is named with the command that permits them") {
+  const Directory directory;
+  const io::Path proc = directory.root / "proc";
+  CHECK(sandbox::permit_namespaces(proc).empty());
+  directory.put("proc/sys/kernel/apparmor_restrict_unprivileged_userns", "0\n");
+  directory.put("proc/sys/user/max_user_namespaces", "31259\n");
+  CHECK(sandbox::permit_namespaces(proc).empty());
+  directory.put("proc/sys/user/max_user_namespaces", "0\n");
+  CHECK(sandbox::permit_namespaces(proc) == "sudo sysctl -w user.max_user_namespaces=10000");
+  directory.put("proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1\n");
+  CHECK(sandbox::permit_namespaces(proc) == "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0");
 }
 
 TEST_CASE("Links that lead in circles, and programs that cannot be read, need nothing") {

@@ -155,7 +155,7 @@ TEST_CASE("golden: work request") {
       R"({"version":1,"commits":[{"unit":7,"range":{"begin":100,"end":120},"digest":")" + zeros +
           R"(","bytes":5,"data":"AQL-","compute_seconds":1.5,"last":true}],"units":[],)"
           R"("slots":[{"slot":2,"urgent":false}],"platforms":["x86_64-linux"],"memory_bytes":1073741824,)"
-          R"("cores":4,"proposal":{"performance":1234.5,"queue_unloaded":1,"queue_current":2,"items":17.5,"watts":12},"proofs":false})");
+          R"("cores":4,"proposal":{"performance":1234.5,"queue_unloaded":1,"queue_current":2,"items":17.5,"watts":12},"proofs":false,"capabilities":[]})");
 }
 
 TEST_CASE("golden: a list") {
