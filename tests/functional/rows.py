@@ -1,8 +1,5 @@
 """Rows of a table as a host delivers them, without running their program (apps/wrap/item.h)."""
 import hashlib
-import subprocess
-
-from harness import BUILD
 
 
 def fnv(data):
@@ -25,8 +22,7 @@ class TableProblem:
     def __init__(self, grid, host):
         self.grid, self.host = grid, host
         bundle = grid.directory / "rows"
-        subprocess.run([BUILD / "bin" / "gleaner-admin", "app", "wrap", "awk", "--name", "rows", "-o", bundle, "--", "BEGIN {{ exit {x} }}"],
-                       check=True, capture_output=True)
+        grid.run("gleaner-admin", "app", "wrap", "awk", "--name", "rows", "-o", bundle, "--", "BEGIN {{ exit {x} }}")
         grid.add_application(bundle)
         table = grid.directory / "rows.csv"
         table.write_text("x\n3\n")
