@@ -26,7 +26,8 @@ function(gleaner_bundle name)
       DEPENDS ${file}
       VERBATIM)
     list(APPEND libraries ${directory}/lib/${wanted})
-    set_target_properties(${name}-kernel ${name}-manager PROPERTIES BUILD_RPATH "$ORIGIN/../lib")
+    # BUILD_RPATH would add the build's own directories.
+    set_property(TARGET ${name}-kernel ${name}-manager APPEND_STRING PROPERTY LINK_FLAGS " -Wl,-rpath,'$ORIGIN/../lib'")
   endforeach()
   add_custom_command(
     OUTPUT ${directory}/manifest.toml

@@ -340,6 +340,8 @@ class Sandbox(unittest.TestCase):
             # And if somebody removes them all the same, the next kernel has its own again, and nothing failed.
             for path in mine:
                 if path.endswith("-kernels"):
+                    # The last of them holds the script that asks for the versions of interpreters, for a moment.
+                    grid.wait_until("all slots are idle", lambda slots=pathlib.Path(path): not any((slot / "cgroup.procs").read_text() for slot in slots.glob("slot-*")), 30)
                     for slot in pathlib.Path(path).glob("slot-*"):
                         slot.rmdir()
                     os.rmdir(path)

@@ -38,6 +38,19 @@ def faults_of_program(path):
             yield f"{path.name} needs the C library {'.'.join(version)}"
 
 
+def faults_of_bundle(directory):
+    """A library that a bundle brings is found there, and no program of it looks in a directory of the machine that built it."""
+    brought = {path.name for path in (directory / "lib").glob("*.so*")}
+    for path in sorted((directory / "bin").iterdir()):
+        if path.read_bytes()[:4] != b"\x7fELF":
+            continue
+        section = told("readelf", "-dW", path)
+        places = re.findall(r"\((?:RUNPATH|RPATH)\).*\[(.*)\]", section)
+        needs = brought & set(re.findall(r"\(NEEDED\).*\[(.*)\]", section))
+        if places != (["$ORIGIN/../lib"] if needs else []):
+            yield f"{directory.name}/{path.name} looks for libraries in {places or 'no directory'}, and its bundle brings {sorted(needs) or 'none'}"
+
+
 def faults_of_package(path):
     for field in ("Depends", "Pre-Depends"):
         names = re.findall(r"(?:^|[,|])\s*([a-z0-9][a-z0-9+.-]*)", told("dpkg-deb", "-f", path, field))
@@ -50,6 +63,7 @@ def main(arguments):
     if paths[0].is_dir():
         paths = [path for path in sorted((paths[0] / "bin").iterdir()) if path.name not in NOT_INSTALLED and path.read_bytes()[:4] == b"\x7fELF"]
         faults = [fault for path in paths for fault in faults_of_program(path)]
+        faults += [fault for path in sorted((pathlib.Path(arguments[0]) / "bundles").iterdir()) if (path / "bin").is_dir() for fault in faults_of_bundle(path)]
     else:
         faults = [fault for path in paths for fault in faults_of_package(path)]
     print("\n".join(faults) or f"{len(paths)} checked")
