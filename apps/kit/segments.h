@@ -53,7 +53,7 @@ class SegmentReader {
 // Appends an item with its length; what a segment consists of.
 void append_item(Bytes& segment, std::string_view item);
 
-// The items of a list file, in order, and the origins that are told beside it.
+// The items of a list file, in order, and the origins of its file `.origins`, if there is one.
 class ItemSource {
  public:
   [[nodiscard]] static Result<ItemSource> open(const std::filesystem::path& list_file);
@@ -64,7 +64,7 @@ class ItemSource {
   [[nodiscard]] Status require_all(std::int64_t items) const;
   // Ok if no piece reaches beyond the items [0, items). For preview.
   [[nodiscard]] Status require_within(std::int64_t items) const;
-  // Of an item, not before those that were asked for; null: none is told. Points into this.
+  // The origin of an item; null: there is none. Items are asked for in ascending order. Points into this.
   [[nodiscard]] const Origin* origin(std::int64_t item);
   [[nodiscard]] std::int64_t total() const { return total_; }
   // Items delivered by next() as a part of all, 0 to 1.

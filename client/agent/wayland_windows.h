@@ -1,5 +1,5 @@
 // The windows of a Wayland session, as compositors of wlroots tell them to task bars
-// (zwlr_foreign_toplevel_management_v1): does the active one fill the screen? Titles are heard and not kept.
+// (zwlr_foreign_toplevel_management_v1): does the active one fill the screen? It discards titles.
 // One thread: the display's.
 #pragma once
 

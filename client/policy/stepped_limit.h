@@ -1,10 +1,10 @@
 // A limit on what sensors read, of which some are broken: the processor's temperature, or the speed of fans.
 // It says what share of a core the readings leave. Rules:
-//   believed     -30 to 125 degrees, up to 40000 rpm. A sensor that stays at the maximum or above without the
-//                least change is set aside: a temperature after 10 minutes if all others are 20 degrees
-//                cooler, and after 30 minutes if there is no other; a fan after 30 minutes, because kernels
-//                that stand still for so long do not drive it. So is a fan that has not turned since the
-//                first look: nothing may be connected there. A change makes a sensor count again.
+//   believed     -30 to 125 degrees, up to 40000 rpm. A sensor does not count while its reading stays at the
+//                maximum or above without any change: a temperature after 10 minutes if all others are 20
+//                degrees cooler, and after 30 minutes if there is no other; a fan after 30 minutes, because
+//                paused kernels do not drive it. A fan that has never turned does not count: the connector
+//                may be empty. A sensor counts again when its reading changes.
 //   steps        near the maximum (3 degrees, or a tenth of the speed) kernels get a quarter less, every half
 //                minute, down to a quarter; well below it (8 degrees, or a quarter) they get a quarter more,
 //                every minute.

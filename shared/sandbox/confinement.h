@@ -78,7 +78,7 @@ struct Found {
   std::optional<Walls> walls;                 // none: nothing confines here
   std::string reason;                         // why there are no namespaces; empty if there are
   bool may_be_weak = false;                   // Landlock would do, but is not accepted
-  std::string remedy = "install bubblewrap";  // for whoever looks after this computer
+  std::string remedy = "install bubblewrap";  // what the computer's administrator can do
 };
 // The command that permits namespaces where a setting of the kernel forbids them to users, as on Ubuntu since
 // 23.10; empty: none does. `proc`: where proc(5) is mounted.
