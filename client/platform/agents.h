@@ -1,8 +1,9 @@
 // The client's end of what gleaner-agent tells: Unix sockets on which agents of desktop sessions speak, one
 // JSON line a report (client/agent/report/report.h), and are given notices to show
 // (client/agent/report/notice.h). Nothing waits for an agent: one that does not read is dropped. The system
-// identifies the sender (SO_PEERCRED), which must be the client's own user, root, or a user who is logged in. A
-// report holds for the session of the user who made it and no other. Not thread-safe. Platform file: agents_linux.cpp.
+// identifies the sender (SO_PEERCRED), which must be the client's own user, root, or a user who is logged in.
+// A report holds for the session of the user who made it and no other. Not thread-safe. Platform file:
+// agents_linux.cpp.
 #pragma once
 
 #include <functional>
