@@ -48,6 +48,18 @@ class Fronts(Grid):
         (directory / "server.toml").write_text(text)
         return directory
 
+    def start_two(self, test):
+        """The leader and two front ends behind the grid's port: name -> port."""
+        ports = {"one": free_port(), "two": free_port()}
+        self.start_leader()
+        for name, port in ports.items():
+            self.make_front(name)
+            self.start_front(name, port)
+        test.addCleanup(Relay(self.port, ports.values()).close)
+        for port in ports.values():
+            self.wait_ready(port)
+        return ports
+
     def start_front(self, name, port, *arguments):
         self.start(name, "gleaner-server", "front", self.directory / f"front-{name}", "--port", port, *arguments)
 
@@ -121,15 +133,7 @@ class TwoFronts(unittest.TestCase):
     def test_killed_at_random_they_cost_nothing(self):
         rng = seeded(self)
         with Fronts() as grid:
-            ports = {"one": free_port(), "two": free_port()}
-            grid.start_leader()
-            for name, port in ports.items():
-                grid.make_front(name)
-                grid.start_front(name, port)
-            relay = Relay(grid.port, ports.values())
-            self.addCleanup(relay.close)
-            for port in ports.values():
-                grid.wait_ready(port)
+            ports = grid.start_two(self)
             held = Held(grid, 600)
             identity = held.add()
             grid.add_application(MANDELBROT)  # by an upload in pieces that pass
@@ -177,15 +181,7 @@ class SlowUpload(unittest.TestCase):
     def bytes_of_an_upload(self, happens, after):
         """(bytes, connections) that crossed the line. `happens(link, start_anew)` after so many bytes each."""
         with Fronts("work.heartbeat_seconds = 60\n") as grid:
-            ports = {"one": free_port(), "two": free_port()}
-            grid.start_leader()
-            for name, port in ports.items():
-                grid.make_front(name)
-                grid.start_front(name, port)
-            relay = Relay(grid.port, ports.values())
-            self.addCleanup(relay.close)
-            for port in ports.values():
-                grid.wait_ready(port)
+            ports = grid.start_two(self)
             grid.add_application(squares_copy(grid.directory / "large", "large", self.RESULT))
             link = Link(grid.port)
             self.addCleanup(link.close)
