@@ -167,12 +167,12 @@ std::vector<protocol::UnitReport> Engine::reports(const Membership& project, Ste
     const bool over = unit->state == UnitState::committing;
     if (report.state != protocol::RunState::running && decision_.mode == RunMode::pause && !over) {
       report.state = protocol::RunState::paused;
-      report.reason = decision_.reason;
+      report.reason = client_policy::told_to_project(decision_);
     } else if (project.terms().suspended && !over) {
       report.state = protocol::RunState::paused;
       report.reason = "the owner of this computer suspended the project";
     } else if (report.state == protocol::RunState::paused && !unit->held_back) {
-      report.reason = decision_.reason;
+      report.reason = client_policy::told_to_project(decision_);
     } else if (unit->held_back || !unit->order_reason.empty()) {
       report.reason = unit->order_reason;
     }

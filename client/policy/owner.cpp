@@ -219,25 +219,26 @@ std::string OwnerPolicy::memory_trouble(const OwnerView& view) {
          percent_text(available_leave);
 }
 
-// What about the machine itself stands against it now; empty if nothing does.
-std::string OwnerPolicy::machine_trouble(const OwnerView& view, const Level& level, OwnerVerdict& verdict) {
-  std::string trouble;
+// What about the machine itself stands against it now; no sentence if nothing does.
+OwnerPolicy::Trouble OwnerPolicy::machine_trouble(const OwnerView& view, const Level& level,
+                                                  OwnerVerdict& verdict) {
+  Trouble trouble;
+  const auto minds = [&trouble](const std::string& why) {
+    if (!why.empty()) trouble = {"machine", why};
+  };
   for (const Observation& one : view.observations) {
-    if (one.kind == Kind::battery && one.value > 0) {
-      if (const std::string why = battery_trouble(view, one); !why.empty()) trouble = why;
-    }
-    if (one.kind == Kind::sleep) trouble = one.source;
-    if (one.kind == Kind::program) trouble = one.source + " runs, which is to have it alone";
+    if (one.kind == Kind::battery && one.value > 0) minds(battery_trouble(view, one));
+    if (one.kind == Kind::sleep) minds(one.source);
+    if (one.kind == Kind::program) trouble = {"program", one.source + " runs, which is to have it alone"};
   }
-  if (const std::string why = load_trouble(view, verdict); !why.empty()) trouble = why;
-  if (const std::string why = memory_trouble(view); !why.empty()) trouble = why;
+  minds(load_trouble(view, verdict));
+  minds(memory_trouble(view));
   if (const auto rpm = least_of(view.rules.fan_rpm_max, level.fan_rpm_max); !rpm)
     noise_ = SteppedLimit(SteppedLimit::Of::fans);
-  else if (const std::string why = limit_trouble(noise_, Kind::fan, *rpm, view, verdict); !why.empty())
-    trouble = why;
+  else
+    minds(limit_trouble(noise_, Kind::fan, *rpm, view, verdict));
   const double degrees = *least_of(view.rules.temperature_max, level.temperature_max);
-  if (const std::string why = limit_trouble(heat_, Kind::temperature, degrees, view, verdict); !why.empty())
-    trouble = why;
+  minds(limit_trouble(heat_, Kind::temperature, degrees, view, verdict));
   return trouble;
 }
 
@@ -259,16 +260,16 @@ void OwnerPolicy::judge_machine(const OwnerView& view, const Level& level, Owner
   verdict.before_sleep = std::any_of(view.observations.begin(), view.observations.end(),
                                      [](const auto& one) { return one.kind == Kind::sleep; });
   if (verdict.before_sleep) recheck_in(verdict, sleep_look);
-  const std::string trouble = machine_trouble(view, level, verdict);
-  if (!trouble.empty()) {
+  const Trouble trouble = machine_trouble(view, level, verdict);
+  if (!trouble.sentence.empty()) {
     trouble_ = trouble;
     trouble_at_ = view.now;
-    return forbid(verdict, "machine", trouble);
+    return forbid(verdict, trouble.source, trouble.sentence);
   }
   if (!trouble_at_ || view.now - *trouble_at_ >= view.rules.dwell) return;
   const Duration left = view.rules.dwell - (view.now - *trouble_at_);
-  forbid(verdict, "machine",
-         "it waits " + rough_text(left) + " more, to be sure that this is over: " + trouble_);
+  forbid(verdict, trouble_.source,
+         "it waits " + rough_text(left) + " more, to be sure that this is over: " + trouble_.sentence);
   recheck_in(verdict, left);
 }
 

@@ -137,6 +137,10 @@ class OwnerPolicy {
     std::string words;  // "somebody uses this computer (seat0), it is night"
     void add(const OwnerRules& rules, Situation situation, const std::string& told);
   };
+  struct Trouble {
+    const char* source = "machine";
+    std::string sentence;  // empty: there is none
+  };
   static void judge_hours(const OwnerView& view, OwnerVerdict& verdict);
   // Why this computer counts as used, where it may compute then; empty: it is idle, or pauses.
   [[nodiscard]] std::string judge_people(const OwnerView& view, OwnerVerdict& verdict);
@@ -144,7 +148,7 @@ class OwnerPolicy {
   static void judge_level(const Now& now, OwnerVerdict& verdict);
   void judge_machine(const OwnerView& view, const Level& level, OwnerVerdict& verdict);
   static void judge_network(const OwnerView& view, OwnerVerdict& verdict);
-  [[nodiscard]] std::string machine_trouble(const OwnerView& view, const Level& level, OwnerVerdict& verdict);
+  [[nodiscard]] Trouble machine_trouble(const OwnerView& view, const Level& level, OwnerVerdict& verdict);
   // Why a limit stops computing now; empty: it does not, though it may throttle.
   [[nodiscard]] static std::string limit_trouble(SteppedLimit& limit, Observation::Kind kind, double maximum,
                                                  const OwnerView& view, OwnerVerdict& verdict);
@@ -157,7 +161,7 @@ class OwnerPolicy {
   bool loaded_ = false;
   std::optional<SteadyTime> busy_since_;  // others use as much as the maximum
   bool short_of_memory_ = false;
-  std::string trouble_;  // why the machine could not be spared last
+  Trouble trouble_;  // why the machine could not be spared last
   std::optional<SteadyTime> trouble_at_;
 };
 

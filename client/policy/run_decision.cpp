@@ -43,37 +43,60 @@ RunDecision decide(const Preferences& preferences, const std::vector<Signal>& si
   decision.mode = RunMode::run;
   decision.reason = "computing is allowed and nothing stands against it";
 
-  const auto restrict_to = [&decision](RunMode allows, const std::string& sentence) {
+  const auto restrict_to = [&decision](RunMode allows, const std::string& source,
+                                       const std::string& sentence) {
     if (static_cast<int>(allows) >= static_cast<int>(decision.mode)) return;
     decision.mode = allows;
+    decision.source = source;
     decision.reason = sentence.empty() ? "something that gave no reason asked for it" : sentence;
   };
-  if (!preferences.enabled) restrict_to(RunMode::pause, "computing is switched off in the preferences");
+  if (!preferences.enabled)
+    restrict_to(RunMode::pause, "preferences", "computing is switched off in the preferences");
   if (preferences.paused_for && *preferences.paused_for > Duration{0}) {
     const bool for_ever = *preferences.paused_for == Duration::max();
     if (preferences.until_saved)
       decision.reason = "you paused it: each core stops at its next saved point; `gleaner pause` stops now";
     else
-      restrict_to(RunMode::pause,
+      restrict_to(RunMode::pause, "owner",
                   for_ever
                       ? "you paused it: `gleaner resume` goes on"
                       : "you paused it for " + more_text(*preferences.paused_for) +
                             (preferences.paused_until.empty() ? "" : ", until " + preferences.paused_until));
     if (!for_ever) decision.recheck = *preferences.paused_for;
   }
-  if (decision.cpu_share <= 0) restrict_to(RunMode::pause, "the CPU share is zero");
+  if (decision.cpu_share <= 0) restrict_to(RunMode::pause, "preferences", "the CPU share is zero");
   for (const Signal& signal : signals) {
-    restrict_to(signal.allows, signal.sentence);
+    restrict_to(signal.allows, signal.source, signal.sentence);
     const bool limits =
         signal.share_max < decision.cpu_share || (signal.cores_max > 0 && signal.cores_max < decision.cores);
     if (!limits) continue;
-    restrict_to(RunMode::throttle, signal.sentence);
+    restrict_to(RunMode::throttle, signal.source, signal.sentence);
     decision.cpu_share = std::min(decision.cpu_share, std::max(signal.share_max, 0.01));
     if (signal.cores_max > 0) decision.cores = std::min(decision.cores, signal.cores_max);
   }
   for (const Signal& signal : signals) decision.cpu_share *= std::clamp(signal.share, 0.01, 1.0);
-  if (decision.cpu_share < 1) restrict_to(RunMode::throttle, share_text(decision.cpu_share));
+  if (decision.cpu_share < 1) restrict_to(RunMode::throttle, "preferences", share_text(decision.cpu_share));
   return decision;
+}
+
+std::string told_to_project(const RunDecision& decision) {
+  struct General {
+    const char* source;
+    const char* sentence;
+  };
+  static constexpr General general[] = {
+      {"owner", "its owner paused it"},
+      {"preferences", "its owner's preferences limit it now"},
+      {"hours", "its owner's preferences do not let it compute at this hour"},
+      {"level", "its owner's preferences limit it now"},
+      {"people", "somebody uses this computer"},
+      {"program", "a program runs that is to have the computer alone"},
+      {"outside", "a program of its owner's says no"},
+      {"disk", "its disk does not take results"},
+  };
+  for (const General& one : general)
+    if (decision.source == one.source) return one.sentence;
+  return decision.reason;
 }
 
 }  // namespace gleaner::client_policy

@@ -41,10 +41,14 @@ struct RunDecision {
   RunMode mode = RunMode::pause;
   double cpu_share = 1;
   int cores = 1;
-  std::string reason;               // never empty
+  std::string source;  // whose word `reason` is: a signal's, "owner", "preferences"; empty: nobody's
+  std::string reason;  // never empty
   std::optional<Duration> recheck;  // when time alone may change it
 };
 
 [[nodiscard]] RunDecision decide(const Preferences& preferences, const std::vector<Signal>& signals);
+
+// The reason as the project may read it: no person, session, program or path of this computer is named.
+[[nodiscard]] std::string told_to_project(const RunDecision& decision);
 
 }  // namespace gleaner::client_policy

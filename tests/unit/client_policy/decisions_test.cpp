@@ -50,6 +50,26 @@ TEST_CASE("The owner's own word is the reason given") {
   CHECK(decide(preferences, {}).reason == "you paused it for 1 more second");
 }
 
+TEST_CASE("What a project is told names no person, session, program or path") {
+  const auto told = [](const char* source, const char* sentence) {
+    return told_to_project(decide({}, {{source, RunMode::pause, sentence}}));
+  };
+  CHECK(told("people", "somebody used this computer 3 seconds ago (seat0, x11)") ==
+        "somebody uses this computer");
+  CHECK(told("level", "somebody is logged in (tty1 (alice)): the preferences say \"off\"") ==
+        "its owner's preferences limit it now");
+  CHECK(told("program", "game.exe runs, which is to have it alone") ==
+        "a program runs that is to have the computer alone");
+  CHECK(told("outside", "/home/alice/bin/price says no: I sleep") == "a program of its owner's says no");
+  CHECK(told("disk", "results cannot be written: /home/alice/gleaner: full") ==
+        "its disk does not take results");
+  CHECK(told("machine", "memory is short: programs wait for it") == "memory is short: programs wait for it");
+  Preferences paused;
+  paused.paused_for = 90s;
+  CHECK(told_to_project(decide(paused, {{"people", RunMode::pause, "alice"}})) == "its owner paused it");
+  CHECK(told_to_project(decide({}, {})) == decide({}, {}).reason);
+}
+
 TEST_CASE("A pause tells when it ends, and one that waits for saved points stops nothing yet") {
   Preferences preferences;
   preferences.paused_for = 10h;
