@@ -32,6 +32,18 @@ protocol::RunState run_state(UnitState state) {
   return protocol::RunState::waiting;
 }
 
+// Of those units of the project whose output somebody looks at.
+std::vector<protocol::UnitOutput> outputs(const Membership& project, const Slots& slots) {
+  std::vector<protocol::UnitOutput> outputs;
+  for (const auto& [id, unit] : project.units()) {
+    if (outputs.size() == static_cast<std::size_t>(limits::outputs_per_heartbeat_max)) break;
+    const Slot* const slot = unit->output_wanted ? slots.of(*unit) : nullptr;
+    if (slot != nullptr)
+      outputs.push_back({id, protocol::clean_text(slot->output(), limits::output_bytes_max)});
+  }
+  return outputs;
+}
+
 }  // namespace
 
 void Engine::exchange(SteadyTime now) {
@@ -56,8 +68,11 @@ void Engine::exchange(SteadyTime now) {
       request.readings = readings(project, now);
       project.request_work(std::move(request), now);
     } else if (due == Exchange::heartbeat) {
-      project.send_heartbeat(
-          {.units = reports(project, now), .saved = {}, .readings = readings(project, now)}, now);
+      project.send_heartbeat({.units = reports(project, now),
+                              .saved = {},
+                              .readings = readings(project, now),
+                              .outputs = outputs(project, slots_)},
+                             now);
     } else {
       project.send(due, now);
     }

@@ -283,6 +283,10 @@ void Slot::try_again(const KernelEvent& event, SteadyTime now) {
   take_away(now);
 }
 
+std::string Slot::output() const {
+  return kernel_.running() ? kernel_.session().output() : std::string();
+}
+
 void Slot::pump(SteadyTime now) {
   if (!kernel_.running()) return;
   if (const std::string what = kernel_.offence(); !what.empty())

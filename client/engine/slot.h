@@ -63,6 +63,9 @@ class Slot {
     return continued_ ? 0 : rate_.fraction_done(now);
   }
 
+  // The last that the kernel said which is no result; empty if none runs.
+  [[nodiscard]] std::string output() const;
+
   // Moves bytes and handles what the kernel said. A finished or failed unit is handed back: unit() is null
   // after.
   void pump(SteadyTime now);

@@ -29,6 +29,7 @@ constexpr std::array rows{
     Row{"GET", "problems", 3, "", Role::view},
     Row{"GET", "problems", 4, "", Role::view},
     Row{"GET", "problems", 5, "decisions", Role::view},
+    Row{"GET", "problems", 5, "output", Role::view},
     Row{"GET", "problems", 5, "items", Role::view},
     Row{"POST", "problems", 3, "", Role::operate, "problem add"},
     Row{"POST", "estimates", 3, "", Role::operate, "estimate"},  // runs the manager

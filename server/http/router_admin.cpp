@@ -246,6 +246,13 @@ void Router::one_problem(const AdminCall& call, ProblemId id) {
   if (call.is("GET", "map")) return service_.views().item_map(id, answer<protocol::ItemMap>(call.reply));
   if (call.is("GET", "history"))
     return call.reply(json_response(protocol::encode(service_.views().history(id))));
+  if (call.is("GET", "output")) {
+    const auto asked = call.request.query.find("host");
+    const auto host =
+        asked == call.request.query.end() ? std::optional<std::int64_t>(0) : parse_number(asked->second);
+    if (!host) return call.reply(error_response({ErrorKind::invalid, "host: expected its number"}));
+    return problems.output(id, HostId{*host}, answer<protocol::KernelOutput>(call.reply));
+  }
   if (call.is("GET", "decisions")) {
     const auto count = asked_count(call.request, decisions_default);
     if (!count) return call.reply(error_response({ErrorKind::invalid, "count: expected a whole number"}));

@@ -424,11 +424,17 @@ constexpr const char* own_codes = R"(
 UPDATE codes SET own = 0 WHERE own = 2;
 )";
 
+// A problem may go on with a fixed version: which one failed.
+constexpr const char* failed_versions = R"(
+ALTER TABLE failures ADD COLUMN application TEXT NOT NULL DEFAULT '';
+)";
+
 constexpr std::array steps{
     Migration{17, "first schema", first_schema},
     Migration{18, "only a code that says so makes hosts the project's own", own_codes},
     Migration{19, "when a host said last that a kernel failed", failures_said},
     Migration{20, "which admin token made a token or a code", makers},
+    Migration{21, "which version of its application a failure is of", failed_versions},
 };
 
 }  // namespace

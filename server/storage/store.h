@@ -220,6 +220,7 @@ struct FailureRow {
   std::int64_t item = 0;
   std::string message;
   Timestamp at;
+  std::string application = {};  // name@version that failed; empty: of a store before schema 21
 };
 
 // What an acknowledgement said, so that the same commit sent twice is answered twice alike: a segment's, also

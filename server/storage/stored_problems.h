@@ -322,6 +322,7 @@ struct Stored<FailureRow> {
     to("item", row.item);
     to("message", row.message);
     to("at", row.at);
+    to("application", row.application);
   }
 };
 

@@ -19,8 +19,9 @@ inline constexpr std::int64_t kept_segment_bytes_max = 64 << 10;
 // An item in progress as its kernel saved it; the client reads all of it once a minute, on its main thread.
 inline constexpr std::int64_t checkpoint_bytes_max = 16 << 20;
 // The same for a host that goes on with it: more stays where it was saved.
-inline constexpr std::int64_t saved_bytes_max = 512 << 10;              // raw; a few milliseconds to compress
-inline constexpr std::int64_t saved_inline_bytes_max = 64 << 10;        // compressed
+inline constexpr std::int64_t saved_bytes_max = 512 << 10;        // raw; a few milliseconds to compress
+inline constexpr std::int64_t saved_inline_bytes_max = 64 << 10;  // compressed
+inline constexpr int outputs_per_heartbeat_max = 4;
 inline constexpr int saved_per_heartbeat_max = 8;                       // the others with the next ones
 inline constexpr std::int64_t saved_per_problem_bytes_max = 256 << 20;  // in the server's memory
 inline constexpr std::int64_t upload_chunk_bytes_max = 4 << 20;  // one PATCH; bounds memory per connection
@@ -34,7 +35,8 @@ inline constexpr std::int64_t header_bytes_max = 16 << 10;
 
 // Names and texts
 inline constexpr int name_length_max = 64;
-inline constexpr int message_length_max = 4096;  // reasons and kernels' last words
+inline constexpr int message_length_max = 4096;    // reasons and kernels' last words
+inline constexpr int output_bytes_max = 64 << 10;  // a running kernel's, for who looks at it
 inline constexpr int parameters_bytes_max = 1 << 20;
 inline constexpr int declared_parameters_max = 64;  // of an application: a form that people still read
 inline constexpr int declared_choices_max = 64;     // of a parameter

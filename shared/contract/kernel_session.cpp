@@ -8,6 +8,7 @@
 #include "shared/base/check.h"
 #include "shared/base/limits.h"
 #include "shared/contract/kernel_grammar.h"
+#include "shared/contract/output_tail.h"
 #include "shared/contract/words.h"
 #include "shared/protocol/text.h"
 
@@ -54,6 +55,7 @@ struct KernelSession::State {
 
   std::unique_ptr<io::Process> process;
   KernelGrammar grammar;
+  OutputTail output;
   std::string outgoing;             // commands not written yet
   std::optional<std::int64_t> end;  // to be sent once `outgoing` is empty: later ones replace earlier ones
   bool checkpoint = false;          // the same
@@ -199,6 +201,8 @@ void KernelSession::pump() {
   if (!state.failed) state.write();
   auto exit = state.process->poll_exit();  // before reading: then all that it wrote is there to be read
   const auto reading = state.failed ? State::Reading::all : state.read();
+  if (const auto total = state.process->error_bytes(); total > state.output.errors_seen())
+    state.output.add_errors(state.process->error_tail(), total);
   if (state.grammar.offence()) state.fail(state.grammar.offence()->kind, state.grammar.offence()->text);
   if (!exit && state.output_closed && !state.quitting && !state.failed && !state.killed)
     exit = state.await_exit();
@@ -211,12 +215,19 @@ void KernelSession::pump() {
 }
 
 std::optional<KernelEvent> KernelSession::next_event() {
-  if (auto event = state_->grammar.next_event()) return event;
+  if (auto event = state_->grammar.next_event()) {
+    if (event->kind == KernelEvent::Kind::log) state_->output.add_log(event->text);
+    return event;
+  }
   return std::exchange(state_->failure, std::nullopt);
 }
 
 std::int64_t KernelSession::talk_bytes() const {
   return state_->grammar.talk_bytes() + state_->process->error_bytes();
+}
+
+const std::string& KernelSession::output() const {
+  return state_->output.text();
 }
 
 bool KernelSession::offers_checkpoints() const {

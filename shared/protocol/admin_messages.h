@@ -153,6 +153,15 @@ struct ErrorGroup {
   std::vector<FailingHost> by = {};
 };
 
+// The last output of a kernel that computes a problem: GET /v1/admin/problems/ID/output.
+struct KernelOutput {
+  HostId host;
+  std::string host_name;
+  UnitId unit;
+  std::string text;
+  Timestamp at;
+};
+
 struct ProblemInfo {
   ProblemId id;
   std::string name;
@@ -279,6 +288,7 @@ struct HostInfo {
   std::optional<double> cores_lent = {};
   std::optional<Readings> readings = {};
   std::vector<std::string> capabilities = {};
+  std::vector<int> cpu_day = {};
 };
 
 // A unit that a host has or had, of any problem: GET /v1/admin/hosts/ID/units, the newest first.

@@ -193,6 +193,20 @@ void visit(Archive& archive, Of<Archive, ErrorGroup>& message) {
 }
 
 template <>
+inline constexpr const char* title<KernelOutput> = "kernel output";
+template <>
+inline constexpr const char* about<KernelOutput> =
+    "the last 64 KiB that a running kernel wrote to standard error and logged";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, KernelOutput>& message) {
+  archive("host", message.host);
+  archive("host_name", message.host_name, Text{});
+  archive("unit", message.unit);
+  archive("text", message.text, Document{limits::output_bytes_max});
+  archive("at", message.at, Plain{}, "when it came; 0: the host is asked, and has not answered yet");
+}
+
+template <>
 inline constexpr const char* title<ProblemInfo> = "problem";
 template <>
 inline constexpr std::int64_t values_max<ProblemInfo> = limits::json_list_values_max;
@@ -290,6 +304,9 @@ void visit(Archive& archive, Of<Archive, HostInfo>& message) {
   archive("readings", message.readings, Plain{}, "as it reported last; absent: not since the server started");
   archive.defaulted("capabilities", message.capabilities, List{limits::capabilities_max, Text{}},
                     "what kernels find on it, such as \"python 3.11\", as it reported last");
+  archive.defaulted("cpu_day", message.cpu_day, List{24, Whole{-1, 100}},
+                    "percent of its processors in use, an hour each, the last one last; -1: not reported; "
+                    "empty: not in the last 24 hours");
 }
 
 template <>

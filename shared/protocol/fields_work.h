@@ -175,6 +175,17 @@ void visit(Archive& archive, Of<Archive, Readings>& message) {
 }
 
 template <>
+inline constexpr const char* title<UnitOutput> = "unit output";
+template <>
+inline constexpr const char* about<UnitOutput> =
+    "the last that the unit's kernel wrote to standard error and logged, while somebody looks at it";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, UnitOutput>& message) {
+  archive("unit", message.unit);
+  archive("text", message.text, Document{limits::output_bytes_max});
+}
+
+template <>
 inline constexpr const char* title<HeartbeatRequest> = "heartbeat";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, HeartbeatRequest>& message) {
@@ -182,6 +193,8 @@ void visit(Archive& archive, Of<Archive, HeartbeatRequest>& message) {
   archive("saved", message.saved, List{limits::saved_per_heartbeat_max});
   archive("instance", message.instance);
   archive("readings", message.readings, Plain{}, "absent: as before");
+  archive.defaulted("outputs", message.outputs, List{limits::outputs_per_heartbeat_max},
+                    "that the last reply asked for");
 }
 
 template <>
@@ -219,6 +232,8 @@ void visit(Archive& archive, Of<Archive, HeartbeatReply>& message) {
   archive("stages", message.stages, List{limits::progress_per_reply_max},
           "of problems of which a relay has units");
   archive("instance", message.instance);
+  archive.defaulted("outputs", message.outputs, List{limits::outputs_per_heartbeat_max},
+                    "units whose kernels' output the next heartbeat is to have");
 }
 
 template <>

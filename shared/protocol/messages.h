@@ -329,6 +329,12 @@ struct SavedItem {
   Bytes data;
 };
 
+// The last that the kernel of a unit said which is no result.
+struct UnitOutput {
+  UnitId unit;
+  std::string text;
+};
+
 // One run of a host's program, and how often it has spoken. Two programs that use one identity are told apart
 // by it (server/policy/instances.h).
 struct Instance {
@@ -356,6 +362,7 @@ struct HeartbeatRequest {
   std::optional<std::vector<SavedItem>> saved;
   std::optional<Instance> instance = {};
   std::optional<Readings> readings = {};
+  std::vector<UnitOutput> outputs = {};
 };
 
 enum class UnitAction : int {
@@ -387,6 +394,7 @@ struct HeartbeatReply {
   std::optional<std::vector<SignedStatement>> acknowledgements = {};
   std::optional<std::vector<StageNews>> stages = {};
   std::optional<InstanceOrder> instance = {};
+  std::vector<UnitId> outputs = {};
 };
 
 // What the client proposes for a slot by worker-initiated sizing (WIS, spec eq. 10-12).

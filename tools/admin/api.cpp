@@ -151,6 +151,11 @@ Result<std::vector<protocol::DecisionInfo>> Api::decisions(ProblemId id, int cou
                                                   "/decisions?count=" + std::to_string(count));
 }
 
+Result<protocol::KernelOutput> Api::output(ProblemId id, HostId host) {
+  return get<protocol::KernelOutput>(problem_path(id) + "/output" +
+                                     (host == HostId{} ? "" : "?host=" + std::to_string(host.value)));
+}
+
 Result<std::vector<protocol::HostInfo>> Api::hosts() {
   return get<std::vector<protocol::HostInfo>>("/v1/admin/hosts");
 }

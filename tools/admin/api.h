@@ -60,6 +60,8 @@ class Api {
   [[nodiscard]] Result<protocol::ProblemInfo> change_application(ProblemId id,
                                                                  const protocol::ChangeApplication& change);
   [[nodiscard]] Result<std::vector<protocol::DecisionInfo>> decisions(ProblemId id, int count);
+  // What a kernel of it says, on this host or (0) on any. conflict: none computes it there.
+  [[nodiscard]] Result<protocol::KernelOutput> output(ProblemId id, HostId host);
   [[nodiscard]] Result<std::vector<protocol::HostInfo>> hosts();
   [[nodiscard]] Result<protocol::HostInfo> host(HostId id);
   [[nodiscard]] Result<protocol::HostInfo> revoke_host(HostId id, const protocol::RevokeHost& revocation);

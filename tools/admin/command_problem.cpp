@@ -1,5 +1,5 @@
 // problem add, list, show, watch, pause, resume, retry, upgrade, cancel, delete, result, preview, decisions;
-// errors: command_errors.cpp.
+// errors: command_errors.cpp; output: command_output.cpp.
 #include <algorithm>
 
 #include "shared/base/limits.h"
@@ -378,6 +378,7 @@ void add_problem_commands(CLI::App& program, Action& chosen) {
       "Exits with 0 when the problem finishes, 1 when it fails, is cancelled or is stopped.");
   add_strategy_commands(program, problems, chosen);
   add_errors_command(problems, chosen);
+  add_output_command(problems, chosen);
   declare_choice(problems, chosen, "pause", "Hand out no more of it; hosts stop computing it", choice, pause);
   declare_choice(problems, chosen, "resume", "Go on with a paused problem", choice, resume);
   command = declare_choice(problems, chosen, "retry", "Try again what failed", choice, retry);

@@ -20,7 +20,9 @@
 #include "server/policy/project/project.h"
 #include "server/service/core/contribution.h"
 #include "server/service/core/decision_log.h"
+#include "server/service/core/host_day.h"
 #include "server/service/core/host_index.h"
+#include "server/service/core/live_outputs.h"
 #include "server/service/core/manager_setup.h"
 #include "server/service/core/origin.h"
 #include "server/service/core/saved_items.h"
@@ -89,6 +91,7 @@ struct Host {
   policy::Instances instances = {};              // that spoke lately
   double cpu_share = 1;                          // of each core that its owner lends, as it said last
   std::optional<protocol::Readings> readings = {};  // as it reported last
+  HostDay day = {};                                 // of its reports of the processors in use
   std::vector<std::string> capabilities = {};       // of its last request for work since the start
 
   // That its owner lets it use, as far as is known.
@@ -137,6 +140,7 @@ struct Model {
   std::deque<FailureBelow> failures_below;  // of a relay: to be passed up, the oldest first
   Contacts contacts;                        // of the active ones
   Contribution contribution;
+  LiveOutputs outputs;                      // that somebody looks at
   std::string audit_key;                    // secret: which items are audited
   std::optional<Duration> calendar_offset;  // from the steady clock, at the last tick; absent: none since
   crypto::Revocations revocations;

@@ -241,6 +241,7 @@ protocol::HostInfo describe(const Model& model, const Host& host, Timestamp now)
   info.item = host.item;
   if (host.cores_offered > 0) info.cores_lent = host.lent_cores();
   info.readings = host.readings;
+  info.cpu_day = host.day.percents(now);
   info.capabilities = host.capabilities;
   for (const auto& [id, application] : model.applications) {
     const double right = model.project->reputation().reliability(row.id, id, now);

@@ -60,16 +60,17 @@ std::vector<protocol::FailingHost> by_host(const Model& model, const std::map<Ho
 }
 
 void group(const Model& model, const Problem& problem, std::vector<protocol::ErrorGroup>& groups) {
-  using Key = std::pair<protocol::FailureKind, std::string>;
+  using Key = std::tuple<std::string, protocol::FailureKind, std::string>;  // version, kind, words
   std::map<Key, std::size_t> places;
   std::map<std::size_t, std::map<HostId, std::int64_t>> hosts;
   for (const auto& failure : problem.recent_failures) {
+    const std::string& version = failure.application.empty() ? problem.application_name : failure.application;
     const auto [place, fresh] =
-        places.emplace(Key{failure.kind, alike(last_line(failure.message))}, groups.size());
+        places.emplace(Key{version, failure.kind, alike(last_line(failure.message))}, groups.size());
     if (fresh)
       groups.push_back({problem.row.id,
                         problem.row.name,
-                        problem.application_name,
+                        version,
                         protocol::name_of(failure.kind),
                         std::string(last_line(failure.message)),
                         failure.message,

@@ -1,5 +1,5 @@
-// What failed lately, with the same last words once: of which problem, how often, on how many hosts. From the
-// failures that each problem keeps in memory. Writer thread only.
+// What failed lately, with the same last words of one version of the application once: of which problem, how
+// often, on how many hosts. From the failures that each problem keeps in memory. Writer thread only.
 #pragma once
 
 #include <vector>

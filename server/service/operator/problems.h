@@ -49,6 +49,9 @@ class Problems {
   // Deletes what has been over for longer than the settings keep it (store.keep_ended_days). An act each.
   // At a relay: that of which nothing is here any more (origin.h).
   void remove_old();
+  // The last output of a kernel that computes it, on this host or (0) on any. The host is asked, and goes on
+  // sending while somebody asks. conflict: none computes it there (kernel_output.cpp).
+  void output(ProblemId id, HostId host, Done<protocol::KernelOutput> done);
   // The last `count` decisions about its units, newest first.
   void decisions(ProblemId id, int count, Done<std::vector<protocol::DecisionInfo>> done);
 

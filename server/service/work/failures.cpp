@@ -24,8 +24,8 @@ using protocol::ProblemState;
 constexpr std::size_t logged_message_max = 200;
 
 Status keep_failure(Transaction& tx, Problem& problem, const policy::FailedEvent& event) {
-  storage::FailureRow row{event.unit, event.host, problem.row.id, problem.row.stage,
-                          event.kind, event.item, event.message,  tx.now};
+  storage::FailureRow row{event.unit, event.host,    problem.row.id, problem.row.stage,       event.kind,
+                          event.item, event.message, tx.now,         problem.application_name};
   TRY(tx.store.add_failure(row));
   tx.effects.warn(fmt::format("unit {} of problem {} failed on host {}: {}: {}", event.unit.value,
                               problem.row.id.value, event.host.value, protocol::name_of(event.kind),

@@ -119,7 +119,18 @@ void keep_saved(Transaction& tx, const Host& host, std::vector<protocol::SavedIt
   }
 }
 
+void take_outputs(Transaction& tx, const Host& host, std::vector<protocol::UnitOutput>& outputs,
+                  std::vector<UnitId>& wanted) {
+  for (protocol::UnitOutput& one : outputs)
+    if (host.units.contains(one.unit)) tx.model.outputs.put(one.unit, std::move(one.text), tx.now);
+  for (const UnitId unit : host.units)
+    if (tx.model.outputs.wanted(unit, tx.now) && wanted.size() < limits::outputs_per_heartbeat_max)
+      wanted.push_back(unit);
+}
+
 double heartbeat_interval(const Transaction& tx, const Host& host) {
+  for (const UnitId unit : host.units)
+    if (tx.model.outputs.wanted(unit, tx.now)) return LiveOutputs::interval_seconds;
   return tx.model.project->dispatch().heartbeat_seconds(problems_of(tx.model, host), tx.now);
 }
 

@@ -19,7 +19,11 @@ namespace gleaner::service {
                                   std::vector<protocol::UnitOrder>& orders);
 // Takes the data of those that are kept.
 void keep_saved(Transaction& tx, const Host& host, std::vector<protocol::SavedItem>& saved);
-// Seconds until the host is to report again: the shortest that a problem of its units wants.
+// Keeps what somebody looks at, and adds the units of which it is asked for.
+void take_outputs(Transaction& tx, const Host& host, std::vector<protocol::UnitOutput>& outputs,
+                  std::vector<UnitId>& wanted);
+// Seconds until the host is to report again: the shortest that a problem of its units wants, or who looks at
+// the output of one.
 [[nodiscard]] double heartbeat_interval(const Transaction& tx, const Host& host);
 // Of what this host has units of.
 [[nodiscard]] std::vector<protocol::ProblemProgress> progress_for(const Transaction& tx, const Host& host);

@@ -40,6 +40,11 @@ Status note_speed(Transaction& tx, Host& host, const std::optional<protocol::Ben
   return tx.store.update_host(host.row);
 }
 
+void take_readings(Host& host, const protocol::Readings& readings, Timestamp now) {
+  host.readings = readings;
+  if (readings.cpu) host.day.add(now, *readings.cpu);
+}
+
 // What a relay says of the hosts under it, and of itself.
 Status note_below(Transaction& tx, const Host& relay, const protocol::WorkRequest& request) {
   if (relay.row.children == 0) return {};
@@ -82,7 +87,7 @@ Status decide_work(Transaction& tx, HostId id, const protocol::WorkRequest& requ
   }
   host.cores_offered = request.cores;
   host.cpu_share = request.cpu_share.value_or(1);
-  if (request.readings) host.readings = request.readings;
+  if (request.readings) take_readings(host, *request.readings, tx.now);
   host.capabilities = request.capabilities;
   if (request.relay && request.relay->item) host.item = request.relay->item;
   WorkOutcome outcome;
@@ -122,12 +127,13 @@ Status take_heartbeat(Transaction& tx, HostId id, protocol::HeartbeatRequest req
     return {};
   }
   TRY(touch_host(tx, found->second));
-  if (request.readings) found->second.readings = request.readings;
+  if (request.readings) take_readings(found->second, *request.readings, tx.now);
   protocol::HeartbeatReply reply;
   const policy::Heard heard = hear_instance(tx, found->second, request.instance);
   reply.instance = order_of(heard);
   if (heard != policy::Heard::copy) TRY(take_reports(tx, id, request.units, reply.units));
   if (request.saved) keep_saved(tx, found->second, *request.saved);
+  take_outputs(tx, found->second, request.outputs, reply.outputs);
   reply.interval_seconds = heartbeat_interval(tx, found->second);
   reply.stages = stages_for(tx, found->second);
   if (auto answers = tx.model.origin->answers(tx, id, limits::segments_per_request_max); !answers.empty())

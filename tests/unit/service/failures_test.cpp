@@ -1,7 +1,9 @@
 // Failed kernels: what is set aside, held back and stopped, and how it is tried again, with a store that
 // fails.
 #include <algorithm>
+#include <map>
 #include <set>
+#include <string>
 
 #include "server/service/core/stage_changes.h"
 #include "shared/protocol/codec.h"
@@ -181,6 +183,13 @@ TEST_CASE("a version that names the present one computes the rest, others are re
   CHECK(world.show(bad.problem).application == "numbers@1.0.1");
   CHECK(world.show(bad.problem).state == ProblemState::running);
   world.restart();
+  const auto grant = world.grants(bad.second.id).front();
+  must(fail(world, bad.second.id, grant, grant.range.begin));
+  std::map<std::string, std::int64_t> failed;  // the same words, of each version
+  for (const auto& group : world.show(bad.problem).errors) failed[group.application] += group.times;
+  CHECK(failed.size() == 2);
+  CHECK(failed["numbers@1.0.0"] > 0);
+  CHECK(failed["numbers@1.0.1"] == 1);
   deliver(world, bad.second.id, world.grants(bad.second.id).front());
   world.settle();
   CHECK(world.show(bad.problem).state == ProblemState::finished);

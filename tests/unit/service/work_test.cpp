@@ -231,8 +231,46 @@ TEST_CASE("a host's readings are shown as it reported them last") {
   REQUIRE(world.work(host.id, request).ok());
   CHECK(shown()->cpu == 0.75);
   CHECK(!shown()->celsius);
+  const auto day = must(World::wait<protocol::HostInfo>([&](auto done) {
+                     world.service().hosts().show(host.id, std::move(done));
+                   })).cpu_day;
+  REQUIRE(day.size() == 24);
+  CHECK(day.back() == 50);
   REQUIRE(beat(world, host.id, {}).ok());
   CHECK(shown()->cpu == 0.75);  // a heartbeat without readings changes none
+}
+
+TEST_CASE("a kernel's output comes from its host while somebody looks at it") {
+  World world;
+  world.add_application();
+  const TestHost host = world.add_host(), other = world.add_host("other");
+  const ProblemId problem = world.add_problem(4, "", "ss");
+  const auto output = [&](HostId of) {
+    return World::wait<protocol::KernelOutput>(
+        [&](auto done) { world.service().problems().output(problem, of, std::move(done)); });
+  };
+  CHECK(output(HostId{}).error().kind == ErrorKind::conflict);
+  const auto grant = world.grants(host.id).front();
+  CHECK(output(other.id).error().kind == ErrorKind::conflict);
+  protocol::HeartbeatRequest request;
+  request.units = {report_of(grant)};
+  CHECK(must(beat(world, host.id, request)).outputs.empty());
+  const auto asked = must(output(HostId{}));
+  CHECK(asked.host == host.id);
+  CHECK(asked.unit == grant.unit);
+  CHECK(asked.at == Timestamp{});
+  const auto reply = must(beat(world, host.id, request));
+  CHECK(reply.outputs == std::vector<UnitId>{grant.unit});
+  CHECK(reply.interval_seconds == service::LiveOutputs::interval_seconds);
+  protocol::HeartbeatRequest false_one;
+  false_one.outputs = {{grant.unit, "of another host's kernel"}};
+  REQUIRE(beat(world, other.id, false_one).ok());
+  request.outputs = {{grant.unit, "hello"}};
+  REQUIRE(beat(world, host.id, request).ok());
+  CHECK(must(output(host.id)).text == "hello");
+  CHECK(must(output(host.id)).at == world.clock().now());
+  world.clock().advance(service::LiveOutputs::interest);
+  CHECK(must(beat(world, host.id, request)).outputs.empty());
 }
 
 TEST_CASE("what a host saves of an item goes to whoever goes on with it") {

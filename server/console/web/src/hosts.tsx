@@ -16,6 +16,19 @@ export const trust = (host: Host): string => ((host.trust ?? -1) < 0 ? "–" : p
 // That its owner lends, in whole cores: two at 20 % are 0.4.
 export const cores = (host: Host): string => (host.cores_lent !== undefined && host.cores_lent < host.cores ? t.of(figure(host.cores_lent), count(host.cores)) : count(host.cores));
 
+// A day of hours as bars; an hour of which nothing was reported is a gap.
+export function Day({ hours }: { hours: number[] }) {
+  const told = hours.filter(each => each >= 0);
+  if (told.length === 0) return <>–</>;
+  const label = t.dayLabel(percent(told.reduce((sum, each) => sum + each, 0) / told.length / 100), percent(Math.max(...told) / 100));
+  return (
+    <svg class="day" viewBox={`0 0 ${hours.length} 100`} preserveAspectRatio="none" role="img" aria-label={label}>
+      <title>{label}</title>
+      {hours.map((each, i) => each >= 0 && <rect key={i} x={i + 0.1} width={0.8} y={100 - Math.max(each, 4)} height={Math.max(each, 4)} />)}
+    </svg>
+  );
+}
+
 // Of all work that the project ever accepted, by cost.
 const share = (host: Host, all = 0): string => (all > 0 && host.cost_accepted > 0 ? percent(host.cost_accepted / all) : "–");
 const columns = (relays: Relay[], page?: HostPage): Column<Host>[] => [
@@ -26,6 +39,7 @@ const columns = (relays: Relay[], page?: HostPage): Column<Host>[] => [
   { id: "state", name: t.state, width: "6rem", sorted: true, cell: h => <State of={stateOf(h)} /> },
   { id: "reason", name: t.now, width: "minmax(6rem, 1.6fr)", sorted: true, cell: h => <span title={doing(h)} class={h.open_units > 0 ? "" : "calm"}>{doing(h)}</span>, hint: t.nowHint },
   { id: "cores", name: t.cores, width: "5rem", sorted: true, cell: cores, number: true, hint: t.coresHint },
+  { id: "day", name: t.dayColumn, width: "5rem", cell: h => <Day hours={h.cpu_day ?? []} />, hint: t.dayHint },
   { id: "speed", name: "Mflop/s", width: "4.6rem", sorted: true, cell: h => (h.mflops ? figure(h.mflops) : "–"), number: true, hint: t.speedHint },
   { id: "trust", name: t.trust, width: "4.2rem", sorted: true, cell: trust, number: true, hint: t.trustHint },
   { id: "items", name: t.items, width: "4.6rem", sorted: true, cell: h => count(h.items_accepted), number: true },

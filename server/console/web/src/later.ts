@@ -3,6 +3,7 @@ export { Access } from "./access";
 export { Add } from "./add";
 export { Applications, Audit, Settings } from "./more";
 export { HostPage } from "./hostpage";
+export { Output } from "./output";
 export { Relays } from "./relaypage";
 export { Preview } from "./preview";
 export { TableView } from "./tableview";

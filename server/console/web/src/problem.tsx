@@ -56,6 +56,7 @@ function Whole({ p, path, again }: { p: Problem; path: string; again: () => void
         <div>
           <Results p={p} picture={picture} />
           <Card title={t.errors}><Errors problem={p.id} /><Aside p={p} /></Card>
+          {p.state === "running" && <LiveOutput p={p} />}
           <Details p={p} again={again} />
           <Card title={t.decisions}>{decisions ? <Decisions decisions={decisions.slice(0, 30)} names={names} /> : <Missing wrong={noDecisions} />}</Card>
         </div>
@@ -72,6 +73,15 @@ function Results({ p, picture }: { p: Problem; picture: LivePicture }) {
       {made ? <><Files files={made.files} archive={p.name} /><p class="calm">{plural(made.items, t.ofAccepted)}</p></>
         : wrong ? <p class="calm">{wrong}</p>
         : <p class="calm">{p.accepted === 0 ? t.noneAccepted : may("operator") ? t.preparing : t.operatorsSee}</p>}
+    </Card>
+  );
+}
+
+function LiveOutput({ p }: { p: Problem }) {
+  const [shown, setShown] = useState(false);
+  return (
+    <Card title={t.kernelOutput} actions={<button class="plain small" aria-expanded={shown} onClick={() => setShown(!shown)}>{shown ? t.hide : t.look}</button>}>
+      {shown ? <Fetched of={({ Output }) => <Output p={p} />} /> : <p class="calm">{t.outputHint}</p>}
     </Card>
   );
 }
