@@ -3,7 +3,7 @@ _gleaner_admin() {
   local at="" word
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "${at:+$at }$word" in
-      "keys"|"app"|"problem"|"strategy"|"flow"|"host"|"code"|"relay"|"token"|"ban"|"audit"|"console"|"status"|"contribution"|"run-local"|"plan"|"keys create"|"keys signer"|"keys work"|"keys rotate"|"keys revoke"|"keys revoked"|"app new"|"app wrap"|"app check"|"app sign"|"app add"|"app list"|"app show"|"problem add"|"problem list"|"problem show"|"problem watch"|"problem strategy"|"problem set"|"problem explain"|"problem errors"|"problem pause"|"problem resume"|"problem retry"|"problem append"|"problem upgrade"|"problem cancel"|"problem result"|"problem preview"|"problem delete"|"problem decisions"|"strategy list"|"flow run"|"flow show"|"host list"|"host show"|"host units"|"host hold"|"host release"|"host tag"|"host revoke"|"code add"|"code list"|"code show"|"code rotate"|"code withdraw"|"relay allow"|"relay quota"|"relay list"|"relay explain"|"token add"|"token list"|"token withdraw"|"ban add"|"ban list"|"ban remove"|"audit list"|"audit verify") at="${at:+$at }$word" ;;
+      "keys"|"app"|"problem"|"strategy"|"flow"|"host"|"code"|"relay"|"token"|"ban"|"audit"|"console"|"status"|"contribution"|"run-local"|"plan"|"keys create"|"keys signer"|"keys work"|"keys rotate"|"keys revoke"|"keys revoked"|"app new"|"app wrap"|"app check"|"app sign"|"app add"|"app list"|"app show"|"problem add"|"problem list"|"problem show"|"problem watch"|"problem strategy"|"problem set"|"problem explain"|"problem errors"|"problem output"|"problem pause"|"problem resume"|"problem retry"|"problem append"|"problem upgrade"|"problem cancel"|"problem result"|"problem preview"|"problem delete"|"problem decisions"|"strategy list"|"flow run"|"flow show"|"host list"|"host show"|"host units"|"host hold"|"host release"|"host tag"|"host revoke"|"code add"|"code list"|"code show"|"code rotate"|"code withdraw"|"relay allow"|"relay quota"|"relay list"|"relay explain"|"token add"|"token list"|"token withdraw"|"ban add"|"ban list"|"ban remove"|"audit list"|"audit verify") at="${at:+$at }$word" ;;
     esac
   done
   local offered=
@@ -11,7 +11,7 @@ _gleaner_admin() {
     "") offered="keys app problem strategy flow host code relay token ban audit console status contribution run-local plan --help --project --server --join-code --token-file --json --version" ;;
     "keys") offered="create signer work rotate revoke revoked --help" ;;
     "app") offered="new wrap check sign add list show --help" ;;
-    "problem") offered="add list show watch strategy set explain errors pause resume retry append upgrade cancel result preview delete decisions --help" ;;
+    "problem") offered="add list show watch strategy set explain errors output pause resume retry append upgrade cancel result preview delete decisions --help" ;;
     "strategy") offered="list --help" ;;
     "flow") offered="run show --help" ;;
     "host") offered="list show units hold release tag revoke --help" ;;
@@ -46,6 +46,7 @@ _gleaner_admin() {
     "problem set") offered="--help --weight --priority" ;;
     "problem explain") offered="--help --count" ;;
     "problem errors") offered="--help --full" ;;
+    "problem output") offered="--help --host --follow" ;;
     "problem pause") offered="--help" ;;
     "problem resume") offered="--help" ;;
     "problem retry") offered="--help --failed" ;;

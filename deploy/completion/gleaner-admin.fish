@@ -3,7 +3,7 @@ function __gleaner_admin_at
     set -l at
     for word in (commandline -opc)[2..-1]
         set -l longer (string trim -- "$at $word")
-        if contains -- $longer "keys" "app" "problem" "strategy" "flow" "host" "code" "relay" "token" "ban" "audit" "console" "status" "contribution" "run-local" "plan" "keys create" "keys signer" "keys work" "keys rotate" "keys revoke" "keys revoked" "app new" "app wrap" "app check" "app sign" "app add" "app list" "app show" "problem add" "problem list" "problem show" "problem watch" "problem strategy" "problem set" "problem explain" "problem errors" "problem pause" "problem resume" "problem retry" "problem append" "problem upgrade" "problem cancel" "problem result" "problem preview" "problem delete" "problem decisions" "strategy list" "flow run" "flow show" "host list" "host show" "host units" "host hold" "host release" "host tag" "host revoke" "code add" "code list" "code show" "code rotate" "code withdraw" "relay allow" "relay quota" "relay list" "relay explain" "token add" "token list" "token withdraw" "ban add" "ban list" "ban remove" "audit list" "audit verify"
+        if contains -- $longer "keys" "app" "problem" "strategy" "flow" "host" "code" "relay" "token" "ban" "audit" "console" "status" "contribution" "run-local" "plan" "keys create" "keys signer" "keys work" "keys rotate" "keys revoke" "keys revoked" "app new" "app wrap" "app check" "app sign" "app add" "app list" "app show" "problem add" "problem list" "problem show" "problem watch" "problem strategy" "problem set" "problem explain" "problem errors" "problem output" "problem pause" "problem resume" "problem retry" "problem append" "problem upgrade" "problem cancel" "problem result" "problem preview" "problem delete" "problem decisions" "strategy list" "flow run" "flow show" "host list" "host show" "host units" "host hold" "host release" "host tag" "host revoke" "code add" "code list" "code show" "code rotate" "code withdraw" "relay allow" "relay quota" "relay list" "relay explain" "token add" "token list" "token withdraw" "ban add" "ban list" "ban remove" "audit list" "audit verify"
             set at $longer
         end
     end
@@ -55,6 +55,7 @@ complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a strategy -d 'G
 complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a set -d 'Change a running problem\'s share of the hosts'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a explain -d 'Tell why the last units had their sizes'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a errors -d 'Show what failed: the same last words once'
+complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a output -d 'Show what a running kernel of it says'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a pause -d 'Hand out no more of it; hosts stop computing it'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a resume -d 'Go on with a paused problem'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem"' -f -a retry -d 'Try again what failed'
@@ -219,6 +220,9 @@ complete -c gleaner-admin -n '__gleaner_admin_at "problem explain"' -l help -d '
 complete -c gleaner-admin -n '__gleaner_admin_at "problem explain"' -l count -r -d ''
 complete -c gleaner-admin -n '__gleaner_admin_at "problem errors"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem errors"' -l full -d 'with all that the programs said, such as tracebacks'
+complete -c gleaner-admin -n '__gleaner_admin_at "problem output"' -l help -d 'Print this help message and exit'
+complete -c gleaner-admin -n '__gleaner_admin_at "problem output"' -l host -r -d 'on this host; else on any that computes it'
+complete -c gleaner-admin -n '__gleaner_admin_at "problem output"' -l follow -d 'go on with what it says from now on, until Control-C'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem pause"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem resume"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem retry"' -l help -d 'Print this help message and exit'

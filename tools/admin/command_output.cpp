@@ -5,8 +5,8 @@
 namespace gleaner::admin {
 namespace {
 
-constexpr Duration interval = std::chrono::seconds{2};
-constexpr Duration patience = std::chrono::minutes{3};
+constexpr Duration output_interval = std::chrono::seconds{2};
+constexpr Duration output_patience = std::chrono::minutes{3};
 
 struct OutputChoice {
   std::string which;
@@ -26,7 +26,7 @@ std::string_view fresh(std::string_view before, std::string_view now) {
 // The first answer of the host, which is asked with its next report.
 Result<protocol::KernelOutput> first_output(Session& session, Api& api, ProblemId problem, HostId host) {
   Outside& outside = session.outside();
-  const SteadyTime end = outside.clock.steady() + patience;
+  const SteadyTime end = outside.clock.steady() + output_patience;
   bool said = false;
   for (;;) {
     TRY_ASSIGN(auto output, api.output(problem, host));
@@ -39,14 +39,14 @@ Result<protocol::KernelOutput> first_output(Session& session, Api& api, ProblemI
       return Error{ErrorKind::unavailable,
                    "the host has not sent it for 3 minutes: it may be switched off, or have an older client"};
     host = output.host;
-    outside.wait(interval);
+    outside.wait(output_interval);
   }
 }
 
 Result<ExitCode> follow(Session& session, Api& api, ProblemId problem, protocol::KernelOutput shown) {
   Outside& outside = session.outside();
   while (!outside.interrupted() && !outside.reader_gone()) {
-    outside.wait(interval);
+    outside.wait(output_interval);
     auto next = api.output(problem, shown.host);
     if (!next.ok()) {
       if (next.error().kind != ErrorKind::conflict) return next.error();

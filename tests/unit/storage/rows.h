@@ -153,8 +153,8 @@ void fields(Visitor& visit, VerdictRow& value) {
 
 template <typename Visitor>
 void fields(Visitor& visit, FailureRow& value) {
-  auto& [unit, host, problem, stage, kind, item, message, at] = value;
-  visit(unit, host, problem, stage, kind, item, message, at);
+  auto& [unit, host, problem, stage, kind, item, message, at, application] = value;
+  visit(unit, host, problem, stage, kind, item, message, at, application);
 }
 
 template <typename Visitor>

@@ -390,6 +390,15 @@ class DecisionInfo(TypedDict):
     reason: str
 
 
+class KernelOutput(TypedDict):
+    """the last 64 KiB that a running kernel wrote to standard error and logged"""
+    host: int
+    host_name: str
+    unit: int
+    text: str
+    at: int
+
+
 class ItemMap(TypedDict):
     """state of a stage's items, in cells of equal size"""
     id: int
@@ -446,6 +455,7 @@ class HostInfoAlways(TypedDict):
     on_hold: str
     trust: float
     capabilities: List[str]
+    cpu_day: List[int]
 
 
 class HostInfo(HostInfoAlways, total=False):
@@ -775,6 +785,7 @@ OPERATIONS: Dict[str, Tuple[str, str]] = {
     "GET /v1/admin/problems/{id}/items": ("", ""),
     "GET /v1/admin/strategies": ("", "StrategyInfoList"),
     "GET /v1/admin/problems/{id}/decisions": ("", "DecisionInfoList"),
+    "GET /v1/admin/problems/{id}/output": ("", "KernelOutput"),
     "GET /v1/admin/problems/{id}/map": ("", "ItemMap"),
     "GET /v1/admin/problems/{id}/history": ("", "ProblemSampleList"),
     "GET /v1/admin/hosts": ("", "HostInfoList"),

@@ -113,6 +113,9 @@ export interface StrategyInfo {
 export interface DecisionInfo {
   at: number; host: number; unit: number; kind: string; range: Range; reason: string;
 }
+export interface KernelOutput {
+  host: number; host_name: string; unit: number; text: string; at: number;
+}
 export interface ItemMap {
   id: number; stage: number; stage_name: string; items: number; items_per_cell: number; accepted: number[]; held: number[];
   set_aside: number[]; holders: number[];
@@ -125,7 +128,7 @@ export interface HostInfo {
   mflops: number; speeds?: HostSpeeds; items_accepted: number; cost_accepted: number; failures: number; disagreements: number;
   enrolled_at: number; last_contact: number; open_units: number; state_reason: string; code: string; tags: string[];
   on_hold: string; trust: number; relay?: number; item?: ItemBytes; cores_lent?: number; readings?: Readings;
-  capabilities: string[];
+  capabilities: string[]; cpu_day: number[];
 }
 export type HostState = "active" | "revoked" | "left";
 export interface RevokeHost {
