@@ -7,36 +7,36 @@ namespace gleaner::service {
 namespace {
 using namespace std::chrono_literals;
 
-constexpr Timestamp noon{std::chrono::hours{24 * 365 * 56 + 12}};
+constexpr Timestamp day_noon{std::chrono::hours{24 * 365 * 56 + 12}};
 
 TEST_CASE("a host's day has the mean of each hour, the last one last") {
   HostDay day;
-  CHECK(day.percents(noon).empty());
-  day.add(noon, 0.2);
-  day.add(noon + 59min, 0.4);
-  day.add(noon + 1h, 1.7);  // at most the whole
-  day.add(noon + 4h, 0);
-  const std::vector<int> told = day.percents(noon + 5h);
+  CHECK(day.percents(day_noon).empty());
+  day.add(day_noon, 0.2);
+  day.add(day_noon + 59min, 0.4);
+  day.add(day_noon + 1h, 1.7);  // at most the whole
+  day.add(day_noon + 4h, 0);
+  const std::vector<int> told = day.percents(day_noon + 5h);
   REQUIRE(told.size() == 24);
   CHECK(std::vector<int>(told.end() - 7, told.end()) == std::vector<int>{-1, 30, 100, -1, -1, 0, -1});
-  CHECK(day.percents(noon + 27h).front() == 0);
-  CHECK(day.percents(noon + 28h).empty());
+  CHECK(day.percents(day_noon + 27h).front() == 0);
+  CHECK(day.percents(day_noon + 28h).empty());
 }
 
 TEST_CASE("a clock that is set back begins a host's day anew") {
   HostDay day;
-  day.add(noon, 0.5);
-  CHECK(day.percents(noon - 2h).empty());
-  day.add(noon - 2h, 0.25);
-  CHECK(day.percents(noon - 2h).back() == 25);
-  CHECK(day.percents(noon).back() == HostDay::unknown);
+  day.add(day_noon, 0.5);
+  CHECK(day.percents(day_noon - 2h).empty());
+  day.add(day_noon - 2h, 0.25);
+  CHECK(day.percents(day_noon - 2h).back() == 25);
+  CHECK(day.percents(day_noon).back() == HostDay::unknown);
 }
 
 TEST_CASE("a host's day is that of a plain list of its reports") {
   Random random(11);
   HostDay day;
   std::vector<std::pair<Timestamp, double>> reports;
-  Timestamp now = noon;
+  Timestamp now = day_noon;
   for (int i = 0; i < 3000; ++i) {
     now += std::chrono::seconds{random.between(1, random.chance(0.02) ? 90'000 : 900)};
     const double cpu = random.uniform();

@@ -33,7 +33,7 @@ protocol::HostInfo show(World& world, HostId host) {
 }
 
 bool is_own(World& world, HostId host) {
-  return world.look<bool>([host](Transaction& tx) { return tx.model.hosts.at(host).row.own; });
+  return world.look<bool>([host](service::Transaction& tx) { return tx.model.hosts.at(host).row.own; });
 }
 
 std::vector<protocol::RelayInfo> relays(World& world) {
@@ -173,7 +173,8 @@ TEST_CASE(
   CHECK(add_child(world, pc, relay) == host);
   CHECK(is_own(world, host));
   const auto believed = [&] {
-    return world.look<bool>([host](Transaction& tx) { return tx.model.project->reputation().is_own(host); });
+    return world.look<bool>(
+        [host](service::Transaction& tx) { return tx.model.project->reputation().is_own(host); });
   };
   CHECK(believed());
   const auto ban = [&](protocol::BanKind kind, const std::string& subject) {
@@ -195,8 +196,8 @@ TEST_CASE(
     revoke(world, host, false);
   }
   CHECK(show(world, host).state != protocol::HostState::active);
-  CHECK(world.look<bool>([=](Transaction& tx) {
-    const auto out = put_out_under(tx.model, relay);
+  CHECK(world.look<bool>([=](service::Transaction& tx) {
+    const auto out = service::put_out_under(tx.model, relay);
     return out && *out == std::vector{host};
   }));
   CHECK(!believed());
