@@ -8,7 +8,7 @@ from harness import MANDELBROT, SQUARES, Grid, HostKey, from_base64url, main, ne
 from person import Person
 
 TABLE = "[...document.querySelectorAll('.rows > .row')].map(row => [...row.children].map(cell => cell.innerText))"
-SHARE = 7  # its column
+SHARE = 8  # its column
 
 
 @needs(CHROMIUM, "chromium is not installed")

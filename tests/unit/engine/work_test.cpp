@@ -270,7 +270,7 @@ TEST_CASE("Pause holds kernels and asks for nothing; resume goes on; the choice 
     return !world.server.heartbeats.empty() && !world.server.heartbeats.back().units.empty() &&
            world.server.heartbeats.back().units[0].state == protocol::RunState::paused;
   }));
-  CHECK(world.server.heartbeats.back().units[0].reason.find("you paused it") != std::string::npos);
+  CHECK(world.server.heartbeats.back().units[0].reason.find("its owner paused it") != std::string::npos);
   world.kill();
   world.gate = {};
   world.start();
