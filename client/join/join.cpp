@@ -109,14 +109,9 @@ Result<state::Identity> join(const Ways& ways, io::Files& files, const host::Mac
         TRY(state::save_identity(files, project, *present));
         return present;
       }
-    } else {
-      // The same computer to the project as before: whether it may return is the administrator's to say.
-      TRY_ASSIGN(const crypto::PrivateKey key, state::load_or_make_key(files, project));
-      TRY(state::forget_membership(files, project));
-      TRY(state::keep_key(files, project, key));
-      if (present->revocations.number() > 0)
-        TRY(state::save_revocations(files, project, present->revocations));
     }
+    // A host that was put out is the same computer to the project as before: whether it may return is the
+    // administrator's to say. Until the project has said so, and after it, its results and receipts stay.
   }
   auto joined = enrol(ways, files, machine, project, code, facts, before, now);
   if (!joined.ok()) return transport::why_not_joined(joined.error(), code);

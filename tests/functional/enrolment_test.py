@@ -89,10 +89,12 @@ class Enrolment(unittest.TestCase):
             grid.wait_until("it to notice", lambda: (grid.membership("bad") / "identity" / "revoked").exists())
             self.assertIn("revoked", grid.control("bad", "why").stdout.lower())
             grid.kill("bad")
+            kept = {path for path in grid.membership("bad").rglob("*") if path.is_file()}
             again = grid.run("gleaner-client", "join", grid.join_code, "--state", grid.state("bad"), "--name", "other",
                              check=False)
             self.assertNotEqual(again.returncode, 0)
             self.assertRegex(again.stderr, "administrator revoked this computer")
+            self.assertEqual(kept - set(grid.membership("bad").rglob("*")), set())
             grid.admin("host", "revoke", 1, "--may-return", "--yes")
             grid.join("bad")
             self.assertEqual(len(grid.admin_json("host", "list")["items"]), 1)

@@ -109,7 +109,7 @@ TEST_CASE("Each way a joining fails says what to do") {
 
 TEST_CASE(
     "A lost answer is repeated with the same key; another project needs leaving first; a revoked host keeps "
-    "its key") {
+    "its key and results") {
   Joining joining;
   std::vector<Bytes> keys;
   bool lose = true;
@@ -128,8 +128,16 @@ TEST_CASE(
   REQUIRE_FALSE(elsewhere.ok());
   CHECK(elsewhere.error().kind == ErrorKind::conflict);
   REQUIRE(state::mark_revoked(joining.world.files, joining.state).ok());
+  std::filesystem::create_directories(joining.world.project / "units/5");  // a result that waits
+  lose = true;
+  CHECK_FALSE(joining.join(joining.world.server.join_code()).ok());
+  CHECK(state::load_identity(joining.world.files, joining.state)->revoked);
+  CHECK(std::filesystem::exists(joining.world.project / "units/5"));
+  lose = false;
   REQUIRE(joining.join(joining.world.server.join_code()).ok());
   CHECK(keys.at(2) == keys.at(1));  // whether it may return is the server's to say
+  CHECK(keys.at(3) == keys.at(1));
+  CHECK(std::filesystem::exists(joining.world.project / "units/5"));
   CHECK_FALSE(state::load_identity(joining.world.files, joining.state)->revoked);
 }
 
