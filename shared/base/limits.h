@@ -36,7 +36,7 @@ inline constexpr std::int64_t header_bytes_max = 16 << 10;
 // Names and texts
 inline constexpr int name_length_max = 64;
 inline constexpr int message_length_max = 4096;    // reasons and kernels' last words
-inline constexpr int output_bytes_max = 64 << 10;  // a running kernel's, for who looks at it
+inline constexpr int output_bytes_max = 64 << 10;  // of a running kernel, as viewers get it
 inline constexpr int parameters_bytes_max = 1 << 20;
 inline constexpr int declared_parameters_max = 64;  // of an application: a form that people still read
 inline constexpr int declared_choices_max = 64;     // of a parameter

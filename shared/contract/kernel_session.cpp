@@ -56,6 +56,7 @@ struct KernelSession::State {
   std::unique_ptr<io::Process> process;
   KernelGrammar grammar;
   OutputTail output;
+  std::int64_t errors_seen = 0;     // bytes of standard error that are in it
   std::string outgoing;             // commands not written yet
   std::optional<std::int64_t> end;  // to be sent once `outgoing` is empty: later ones replace earlier ones
   bool checkpoint = false;          // the same
@@ -201,8 +202,8 @@ void KernelSession::pump() {
   if (!state.failed) state.write();
   auto exit = state.process->poll_exit();  // before reading: then all that it wrote is there to be read
   const auto reading = state.failed ? State::Reading::all : state.read();
-  if (const auto total = state.process->error_bytes(); total > state.output.errors_seen())
-    state.output.add_errors(state.process->error_tail(), total);
+  if (const std::int64_t all = state.process->error_bytes(); all > state.errors_seen)
+    state.output.add(state.process->errors_since(std::exchange(state.errors_seen, all)));
   if (state.grammar.offence()) state.fail(state.grammar.offence()->kind, state.grammar.offence()->text);
   if (!exit && state.output_closed && !state.quitting && !state.failed && !state.killed)
     exit = state.await_exit();

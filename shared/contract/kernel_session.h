@@ -49,7 +49,7 @@ class KernelSession {
 
   // What it has said so far that is no result: log and progress lines, standard error.
   [[nodiscard]] std::int64_t talk_bytes() const;
-  // The last of that, as it was when pump() was called last.
+  // The end of these words; pump() and next_event() add to them.
   [[nodiscard]] const std::string& output() const;
   [[nodiscard]] bool offers_checkpoints() const;  // said so when it was greeted
   [[nodiscard]] bool idle() const;                // greeted (or greeting), no unit in hand

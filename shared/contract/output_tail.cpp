@@ -6,24 +6,20 @@
 
 namespace gleaner::contract {
 
+// It cuts more than it has to, so that not every piece moves all that is kept.
+void OutputTail::add(std::string_view errors) {
+  constexpr std::size_t most = limits::output_bytes_max, after_cut = most * 3 / 4;
+  if (errors.size() > most) errors.remove_prefix(errors.size() - most);
+  if (text_.size() + errors.size() > most) {
+    const std::size_t kept = errors.size() < after_cut ? after_cut - errors.size() : 0;
+    text_.erase(0, text_.size() - std::min(text_.size(), kept));
+  }
+  text_ += errors;
+}
+
 void OutputTail::add_log(std::string_view line) {
-  if (!text_.empty() && text_.back() != '\n') text_ += '\n';
-  text_ += line;
-  text_ += '\n';
-  cut();
-}
-
-void OutputTail::add_errors(std::string_view tail, std::int64_t total) {
-  const auto fresh = static_cast<std::size_t>(std::max<std::int64_t>(0, total - errors_));
-  errors_ = std::max(errors_, total);
-  text_ += tail.substr(tail.size() - std::min(fresh, tail.size()));
-  cut();
-}
-
-// Not at each byte more.
-void OutputTail::cut() {
-  if (text_.size() > limits::output_bytes_max)
-    text_.erase(0, text_.size() - limits::output_bytes_max * 3 / 4);
+  std::string whole = text_.empty() || text_.back() == '\n' ? "" : "\n";
+  add(whole.append(line) + "\n");
 }
 
 }  // namespace gleaner::contract

@@ -17,6 +17,7 @@ namespace gleaner::io {
 namespace {
 
 constexpr std::size_t error_tail_bytes = 4096;
+constexpr std::size_t errors_kept_bytes = 64 << 10;
 constexpr std::size_t piece_bytes = 64 << 10;
 constexpr auto clock_interval =
     std::chrono::milliseconds{10};  // three system calls for each process of a tree
@@ -55,6 +56,10 @@ ssize_t append_read(int descriptor, Bytes& into, std::size_t bytes_max) {
   } while (got < 0 && errno == EINTR);
   if (got > 0) into.append(buffer.data(), static_cast<std::size_t>(got));
   return got;
+}
+
+std::string last_of(const std::string& text, std::size_t bytes) {
+  return text.substr(text.size() - std::min(text.size(), bytes));
 }
 
 Duration to_duration(const timeval& time) {
@@ -114,10 +119,14 @@ class Child final : public Process {
 
   std::string error_tail() override {
     drain_error();
-    return error_tail_;
+    return last_of(errors_, error_tail_bytes);
   }
 
   std::int64_t error_bytes() const override { return error_bytes_; }
+
+  std::string errors_since(std::int64_t offset) const override {
+    return last_of(errors_, static_cast<std::size_t>(std::max<std::int64_t>(0, error_bytes_ - offset)));
+  }
 
   std::optional<ProcessExit> poll_exit() override {
     drain_error();
@@ -168,19 +177,19 @@ class Child final : public Process {
 
   void drain_error() {
     for (std::size_t drained = 0; pipes_.error.valid() && drained < drained_bytes_max;) {
-      const ssize_t got = append_read(pipes_.error.get(), error_tail_, piece_bytes);
+      const ssize_t got = append_read(pipes_.error.get(), errors_, piece_bytes);
       if (got < 0 && errno == EAGAIN) break;
       if (got <= 0) pipes_.error.reset();
       drained += static_cast<std::size_t>(std::max<ssize_t>(got, 0));
       error_bytes_ += std::max<ssize_t>(got, 0);
-      if (error_tail_.size() > error_tail_bytes) error_tail_.erase(0, error_tail_.size() - error_tail_bytes);
+      if (errors_.size() > errors_kept_bytes) errors_.erase(0, errors_.size() - errors_kept_bytes);
     }
   }
 
   const int pid_;
   ChildPipes pipes_;
   ExitCodes codes_;
-  std::string error_tail_;
+  std::string errors_;  // the last of them
   std::int64_t error_bytes_ = 0;
   std::optional<ProcessExit> exit_;
   mutable TreeClock clock_;

@@ -60,6 +60,8 @@ class Process {
   [[nodiscard]] virtual std::string error_tail() = 0;
   // How much it wrote to standard error that was drained so far.
   [[nodiscard]] virtual std::int64_t error_bytes() const = 0;
+  // What was drained after the first `offset` bytes; only the last 64 KiB of all are kept.
+  [[nodiscard]] virtual std::string errors_since(std::int64_t offset) const = 0;
   // Reaps without blocking; what is left of the child's group is killed then. Output stays readable.
   [[nodiscard]] virtual std::optional<ProcessExit> poll_exit() = 0;
   // Signals to the group; nothing happens once the child is reaped.

@@ -42,6 +42,7 @@ class NumbersManager final : public io::Process {
   }
   std::string error_tail() override { return {}; }
   std::int64_t error_bytes() const override { return 0; }
+  std::string errors_since(std::int64_t) const override { return {}; }
   std::optional<io::ProcessExit> poll_exit() override { return std::nullopt; }
   void kill_group() override {}
   void stop_group() override {}

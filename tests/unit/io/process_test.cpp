@@ -147,6 +147,10 @@ TEST_CASE("standard error is drained and its tail is kept") {
   CHECK(tail.size() == 4096);
   CHECK(tail.ends_with("some line\nlast words\n"));
   CHECK(process->error_bytes() == 30'000 * 10 + 11);
+  CHECK(process->errors_since(process->error_bytes()).empty());
+  CHECK(process->errors_since(process->error_bytes() - 11) == "last words\n");
+  CHECK(process->errors_since(0).size() == 64 << 10);
+  CHECK(process->errors_since(0).ends_with(tail));
 }
 
 TEST_CASE("a group is stopped, continued and killed with its children") {
