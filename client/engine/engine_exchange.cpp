@@ -32,8 +32,8 @@ protocol::RunState run_state(UnitState state) {
   return protocol::RunState::waiting;
 }
 
-// Of those units of the project whose output somebody looks at.
-std::vector<protocol::UnitOutput> outputs(const Membership& project, const Slots& slots) {
+// Of the project's units whose output somebody looks at; absent: of none.
+std::optional<std::vector<protocol::UnitOutput>> outputs(const Membership& project, const Slots& slots) {
   std::vector<protocol::UnitOutput> outputs;
   for (const auto& [id, unit] : project.units()) {
     if (outputs.size() == static_cast<std::size_t>(limits::outputs_per_heartbeat_max)) break;
@@ -41,6 +41,7 @@ std::vector<protocol::UnitOutput> outputs(const Membership& project, const Slots
     if (slot != nullptr)
       outputs.push_back({id, protocol::clean_text(slot->output(), limits::output_bytes_max)});
   }
+  if (outputs.empty()) return std::nullopt;
   return outputs;
 }
 

@@ -114,7 +114,8 @@ void Membership::take(HeartbeatAnswered& event, SlotOrders& orders, SteadyTime n
   if (event.reply.acknowledgements)
     for (const auto& statement : *event.reply.acknowledgements) take_acknowledgement(statement, now);
   std::move(event.reply.units.begin(), event.reply.units.end(), std::back_inserter(orders.units));
-  for (const auto& [id, unit] : units_) unit->output_wanted = std::ranges::count(event.reply.outputs, id) > 0;
+  const std::vector<UnitId> wanted = event.reply.outputs.value_or(std::vector<UnitId>{});
+  for (const auto& [id, unit] : units_) unit->output_wanted = std::ranges::count(wanted, id) > 0;
 }
 
 void Membership::take(HostRevoked& event, SlotOrders& orders, SteadyTime) {

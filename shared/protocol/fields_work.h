@@ -193,8 +193,8 @@ void visit(Archive& archive, Of<Archive, HeartbeatRequest>& message) {
   archive("saved", message.saved, List{limits::saved_per_heartbeat_max});
   archive("instance", message.instance);
   archive("readings", message.readings, Plain{}, "absent: as before");
-  archive.defaulted("outputs", message.outputs, List{limits::outputs_per_heartbeat_max},
-                    "that the last reply asked for");
+  archive("outputs", message.outputs, List{limits::outputs_per_heartbeat_max},
+          "that the last reply asked for");
 }
 
 template <>
@@ -232,8 +232,8 @@ void visit(Archive& archive, Of<Archive, HeartbeatReply>& message) {
   archive("stages", message.stages, List{limits::progress_per_reply_max},
           "of problems of which a relay has units");
   archive("instance", message.instance);
-  archive.defaulted("outputs", message.outputs, List{limits::outputs_per_heartbeat_max},
-                    "units whose kernels' output the next heartbeat is to have");
+  archive("outputs", message.outputs, List{limits::outputs_per_heartbeat_max},
+          "units whose kernels' output the next heartbeat is to have");
 }
 
 template <>

@@ -362,7 +362,7 @@ struct HeartbeatRequest {
   std::optional<std::vector<SavedItem>> saved;
   std::optional<Instance> instance = {};
   std::optional<Readings> readings = {};
-  std::vector<UnitOutput> outputs = {};
+  std::optional<std::vector<UnitOutput>> outputs = {};
 };
 
 enum class UnitAction : int {
@@ -394,7 +394,7 @@ struct HeartbeatReply {
   std::optional<std::vector<SignedStatement>> acknowledgements = {};
   std::optional<std::vector<StageNews>> stages = {};
   std::optional<InstanceOrder> instance = {};
-  std::vector<UnitId> outputs = {};
+  std::optional<std::vector<UnitId>> outputs = {};
 };
 
 // What the client proposes for a slot by worker-initiated sizing (WIS, spec eq. 10-12).

@@ -50,6 +50,8 @@ class Hosts(unittest.TestCase):
         self.assertIn("100.0 %", rows["kitchen-pc"])  # how far it is believed: the project's own
         self.assertEqual((rows["kitchen-pc"][SHARE], rows["idle-pc"][SHARE]), ("100 %", "–"))
         self.assertEqual(person.run("document.querySelector('[aria-sort]')"), None)
+        person.wait("the day of the host that reports", "document.querySelectorAll('.rows svg.day').length === 1", 90)
+        self.assertRegex(person.run("document.querySelector('.rows svg.day').getAttribute('aria-label')"), r"^CPU in use in the last 24 hours: \d")
         person.push("Share")
         person.wait("the order", f"document.querySelector('[aria-sort=descending]')?.innerText == 'Share ↓' && {TABLE}[0]?.[0] == 'kitchen-pc'")
         person.push("Host")

@@ -61,6 +61,8 @@ Result<ExitCode> follow(Session& session, Api& api, ProblemId problem, protocol:
 }
 
 Result<ExitCode> show_output(Session& session, const OutputChoice& choice) {
+  if (choice.follow && session.json())
+    return Error{ErrorKind::invalid, "--follow prints text as it comes: leave out --follow or --json"};
   TRY_ASSIGN(Api* const api, session.api());
   TRY_ASSIGN(const auto problem, find_problem(*api, choice.which));
   TRY_ASSIGN(auto output, first_output(session, *api, problem.id, HostId{choice.host}));
@@ -87,8 +89,8 @@ void add_output_command(CLI::App& problems, Action& chosen) {
       ->check(CLI::PositiveNumber);
   command->add_flag("--follow", options->follow, "go on with what it says from now on, until Control-C");
   command->footer(
-      "The last 64 KiB that the kernel wrote to standard error and logged. The host is asked with its next\n"
-      "report, and sends it while somebody looks.");
+      "The last 64 KiB that the kernel wrote to standard error and logged. The server asks the host when it\n"
+      "reports next; the host sends its output until nobody looks any more.");
   on_parse(command, chosen, options, show_output);
 }
 

@@ -185,8 +185,7 @@ void add_problem_operations(const Json& json, std::vector<Operation>& to) {
        Who::admin,
        none,
        json.of<KernelOutput>(),
-       "The last 64 KiB that a running kernel wrote; its host is asked, and goes on sending while somebody "
-       "asks",
+       "The last 64 KiB that a running kernel wrote. The host sends it while this is asked every few seconds",
        {"name: host, in: query, schema: { type: integer, minimum: 1 }"}},
       {"GET", "/v1/admin/problems/{id}/map", Who::admin, none, json.of<ItemMap>(),
        "State of the present stage's items in at most 2,000 cells; refreshed at most once a second"},

@@ -1,6 +1,6 @@
-// The last output of running kernels, for administrators who look at it. Whoever asks for a unit's makes the
-// server ask its host, with each order, for as long as somebody goes on asking. In memory, of few units at a
-// time: the one that nobody has looked at for longest makes room. Writer thread only.
+// The last output of running kernels, for administrators who look at it. A unit's output is wanted while an
+// administrator asks for it; each reply to a heartbeat then asks the unit's host. Kept in memory, for few
+// units: the unit that nobody has looked at for longest makes room. Writer thread only.
 #pragma once
 
 #include <map>

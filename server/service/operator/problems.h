@@ -49,8 +49,8 @@ class Problems {
   // Deletes what has been over for longer than the settings keep it (store.keep_ended_days). An act each.
   // At a relay: that of which nothing is here any more (origin.h).
   void remove_old();
-  // The last output of a kernel that computes it, on this host or (0) on any. The host is asked, and goes on
-  // sending while somebody asks. conflict: none computes it there (kernel_output.cpp).
+  // The last output of a kernel that computes the problem, on this host or (0) on any. The host sends it
+  // while this is called every few seconds. conflict: no kernel computes it there (kernel_output.cpp).
   void output(ProblemId id, HostId host, Done<protocol::KernelOutput> done);
   // The last `count` decisions about its units, newest first.
   void decisions(ProblemId id, int count, Done<std::vector<protocol::DecisionInfo>> done);

@@ -119,18 +119,23 @@ void keep_saved(Transaction& tx, const Host& host, std::vector<protocol::SavedIt
   }
 }
 
-void take_outputs(Transaction& tx, const Host& host, std::vector<protocol::UnitOutput>& outputs,
-                  std::vector<UnitId>& wanted) {
+void keep_outputs(Transaction& tx, const Host& host, std::vector<protocol::UnitOutput>& outputs) {
   for (protocol::UnitOutput& one : outputs)
     if (host.units.contains(one.unit)) tx.model.outputs.put(one.unit, std::move(one.text), tx.now);
+}
+
+std::optional<std::vector<UnitId>> outputs_wanted(const Transaction& tx, const Host& host) {
+  std::vector<UnitId> wanted;
   for (const UnitId unit : host.units)
-    if (tx.model.outputs.wanted(unit, tx.now) && wanted.size() < limits::outputs_per_heartbeat_max)
+    if (tx.model.outputs.wanted(unit, tx.now) &&
+        wanted.size() < static_cast<std::size_t>(limits::outputs_per_heartbeat_max))
       wanted.push_back(unit);
+  if (wanted.empty()) return std::nullopt;
+  return wanted;
 }
 
 double heartbeat_interval(const Transaction& tx, const Host& host) {
-  for (const UnitId unit : host.units)
-    if (tx.model.outputs.wanted(unit, tx.now)) return LiveOutputs::interval_seconds;
+  if (outputs_wanted(tx, host)) return LiveOutputs::interval_seconds;
   return tx.model.project->dispatch().heartbeat_seconds(problems_of(tx.model, host), tx.now);
 }
 

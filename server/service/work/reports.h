@@ -1,6 +1,7 @@
 // What hosts say of the units they hold: reports, saved items. Writer thread only.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,11 +20,12 @@ namespace gleaner::service {
                                   std::vector<protocol::UnitOrder>& orders);
 // Takes the data of those that are kept.
 void keep_saved(Transaction& tx, const Host& host, std::vector<protocol::SavedItem>& saved);
-// Keeps what somebody looks at, and adds the units of which it is asked for.
-void take_outputs(Transaction& tx, const Host& host, std::vector<protocol::UnitOutput>& outputs,
-                  std::vector<UnitId>& wanted);
-// Seconds until the host is to report again: the shortest that a problem of its units wants, or who looks at
-// the output of one.
+// Keeps the output of kernels that administrators look at.
+void keep_outputs(Transaction& tx, const Host& host, std::vector<protocol::UnitOutput>& outputs);
+// The units whose output the host is to send; absent: none.
+[[nodiscard]] std::optional<std::vector<UnitId>> outputs_wanted(const Transaction& tx, const Host& host);
+// Seconds until the host is to report again: the shortest interval that a problem of its units or a viewer of
+// their output wants.
 [[nodiscard]] double heartbeat_interval(const Transaction& tx, const Host& host);
 // Of what this host has units of.
 [[nodiscard]] std::vector<protocol::ProblemProgress> progress_for(const Transaction& tx, const Host& host);

@@ -133,7 +133,8 @@ Status take_heartbeat(Transaction& tx, HostId id, protocol::HeartbeatRequest req
   reply.instance = order_of(heard);
   if (heard != policy::Heard::copy) TRY(take_reports(tx, id, request.units, reply.units));
   if (request.saved) keep_saved(tx, found->second, *request.saved);
-  take_outputs(tx, found->second, request.outputs, reply.outputs);
+  if (request.outputs) keep_outputs(tx, found->second, *request.outputs);
+  reply.outputs = outputs_wanted(tx, found->second);
   reply.interval_seconds = heartbeat_interval(tx, found->second);
   reply.stages = stages_for(tx, found->second);
   if (auto answers = tx.model.origin->answers(tx, id, limits::segments_per_request_max); !answers.empty())

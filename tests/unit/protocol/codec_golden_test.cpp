@@ -123,20 +123,20 @@ TEST_CASE("golden: heartbeat and its reply") {
   check_golden(
       HeartbeatRequest{{report}, {}},
       R"({"version":1,"units":[{"unit":7,"finished":113,"state":"paused",)"
-      R"("reason":"the owner is back: \"wait\"","rate":0.25,"item_seconds":0,"item_share":0,"running_seconds":61.5}],"outputs":[]})");
+      R"("reason":"the owner is back: \"wait\"","rate":0.25,"item_seconds":0,"item_share":0,"running_seconds":61.5}]})");
   check_golden(
       HeartbeatReply{{{UnitId{7}, UnitAction::go_on, 118, ""}, {UnitId{8}, UnitAction::cancel, 0, "done"}},
                      15},
       R"({"version":1,"units":[{"unit":7,"action":"go-on","end":118,"reason":""},)"
-      R"({"unit":8,"action":"cancel","end":0,"reason":"done"}],"interval_seconds":15,"outputs":[]})");
+      R"({"unit":8,"action":"cancel","end":0,"reason":"done"}],"interval_seconds":15})");
   HeartbeatReply revoked;
   revoked.revocations = 7;
-  check_golden(revoked, R"({"version":1,"units":[],"interval_seconds":60,"revocations":7,"outputs":[]})");
+  check_golden(revoked, R"({"version":1,"units":[],"interval_seconds":60,"revocations":7})");
   HeartbeatRequest told;
-  told.outputs = {{UnitId{7}, "step 1\nstep 2"}};
+  told.outputs = std::vector<UnitOutput>{{UnitId{7}, "step 1\nstep 2"}};
   check_golden(told, R"({"version":1,"units":[],"outputs":[{"unit":7,"text":"step 1\nstep 2"}]})");
   HeartbeatReply asks;
-  asks.outputs = {UnitId{7}};
+  asks.outputs = std::vector{UnitId{7}};
   check_golden(asks, R"({"version":1,"units":[],"interval_seconds":60,"outputs":[7]})");
 }
 

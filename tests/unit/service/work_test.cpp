@@ -254,7 +254,7 @@ TEST_CASE("a kernel's output comes from its host while somebody looks at it") {
   CHECK(output(other.id).error().kind == ErrorKind::conflict);
   protocol::HeartbeatRequest request;
   request.units = {report_of(grant)};
-  CHECK(must(beat(world, host.id, request)).outputs.empty());
+  CHECK_FALSE(must(beat(world, host.id, request)).outputs);
   const auto asked = must(output(HostId{}));
   CHECK(asked.host == host.id);
   CHECK(asked.unit == grant.unit);
@@ -263,14 +263,14 @@ TEST_CASE("a kernel's output comes from its host while somebody looks at it") {
   CHECK(reply.outputs == std::vector<UnitId>{grant.unit});
   CHECK(reply.interval_seconds == service::LiveOutputs::interval_seconds);
   protocol::HeartbeatRequest false_one;
-  false_one.outputs = {{grant.unit, "of another host's kernel"}};
+  false_one.outputs = std::vector<protocol::UnitOutput>{{grant.unit, "of another host's kernel"}};
   REQUIRE(beat(world, other.id, false_one).ok());
-  request.outputs = {{grant.unit, "hello"}};
+  request.outputs = std::vector<protocol::UnitOutput>{{grant.unit, "hello"}};
   REQUIRE(beat(world, host.id, request).ok());
   CHECK(must(output(host.id)).text == "hello");
   CHECK(must(output(host.id)).at == world.clock().now());
   world.clock().advance(service::LiveOutputs::interest);
-  CHECK(must(beat(world, host.id, request)).outputs.empty());
+  CHECK_FALSE(must(beat(world, host.id, request)).outputs);
 }
 
 TEST_CASE("what a host saves of an item goes to whoever goes on with it") {

@@ -44,7 +44,7 @@ export function HostPage({ id }: { id: number }) {
             <dt>{l.hostFacts.joined}</dt><dd>{l.joinedWith(time(host.enrolled_at), host.code || "default")}</dd>
             {host.relay && <><dt>{l.hostFacts.relay}</dt><dd><a href={`#/hosts/${host.relay}`}>{relayOf(relays, host.relay)}</a></dd></>}
             {own && <><dt>{l.hostFacts.under}</dt><dd>{t.of(count(own.hosts), count(own.children))}</dd></>}
-            {host.cpu_day && host.cpu_day.length > 0 && <><dt>{t.dayColumn}</dt><dd><Day hours={host.cpu_day} /></dd></>}
+            {host.cpu_day.length > 0 && <><dt>{t.dayColumn}</dt><dd><Day hours={host.cpu_day} /></dd></>}
             <dt>{l.hostFacts.contact}</dt><dd>{time(host.last_contact)}</dd>
             <dt>{l.hostFacts.tags}</dt><dd>{host.tags.join(", ") || t.none}</dd>
           </dl>

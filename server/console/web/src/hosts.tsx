@@ -39,7 +39,7 @@ const columns = (relays: Relay[], page?: HostPage): Column<Host>[] => [
   { id: "state", name: t.state, width: "6rem", sorted: true, cell: h => <State of={stateOf(h)} /> },
   { id: "reason", name: t.now, width: "minmax(6rem, 1.6fr)", sorted: true, cell: h => <span title={doing(h)} class={h.open_units > 0 ? "" : "calm"}>{doing(h)}</span>, hint: t.nowHint },
   { id: "cores", name: t.cores, width: "5rem", sorted: true, cell: cores, number: true, hint: t.coresHint },
-  { id: "day", name: t.dayColumn, width: "5rem", cell: h => <Day hours={h.cpu_day ?? []} />, hint: t.dayHint },
+  { id: "day", name: t.dayColumn, width: "5rem", cell: h => <Day hours={h.cpu_day} />, hint: t.dayHint },
   { id: "speed", name: "Mflop/s", width: "4.6rem", sorted: true, cell: h => (h.mflops ? figure(h.mflops) : "–"), number: true, hint: t.speedHint },
   { id: "trust", name: t.trust, width: "4.2rem", sorted: true, cell: trust, number: true, hint: t.trustHint },
   { id: "items", name: t.items, width: "4.6rem", sorted: true, cell: h => count(h.items_accepted), number: true },
