@@ -37,6 +37,7 @@ Json to_json(const ProjectStatus& project) {
           {"name", project.name},
           {"server", project.server},
           {"host", project.host},
+          {"last_contact_seconds", project.last_contact_seconds},
           {"share", project.share},
           {"recent_part", project.recent_part},
           {"suspended", project.suspended},
@@ -73,6 +74,8 @@ Json to_json(const EngineStatus& status) {
           {"details", status.details},
           {"cpu_share", status.cpu_share},
           {"cores", status.cores},
+          {"cpu_share_now", status.cpu_share_now},
+          {"cores_now", status.cores_now},
           {"computer_cores", status.computer_cores},
           {"finishing", status.finishing},
           {"revoked", status.revoked},
@@ -127,8 +130,10 @@ ControlOutcome pause(Engine& engine, const Json& request) {
   if (!paused.ok()) return refuse(paused.error().message);
   if (saved)
     return done("each core stops at its next saved point; `gleaner status` shows what still computes");
-  return done(length ? "paused for " + std::to_string(std::llround(to_seconds(*length))) + " s"
-                     : "paused until `gleaner resume`");
+  if (!length) return done("paused until `gleaner resume`");
+  const auto seconds = std::llround(to_seconds(*length));
+  return done(seconds < 120 ? "paused for " + std::to_string(seconds) + " s"
+                            : "paused until " + engine.end_text(*length));
 }
 
 ControlOutcome join(const ControlHelp& help, const Json& request) {

@@ -62,6 +62,7 @@ void Engine::tick() {
   note_calendar(now);
   apply_answers(now);
   for (const auto& slot : slots_) slot->pump(now);
+  if (!services_.settings.applications.empty()) end_forbidden(now);
   disk_.look(services_.settings.free_bytes_min, now);
   decide(now);
   traffic_.count(now, alarm_);
@@ -141,7 +142,7 @@ void Engine::decide(SteadyTime now) {
   preferences.paused_for = controls_.pause_left(services_.clock.now());
   preferences.until_saved = !unsaved_.empty();
   if (preferences.paused_for && *preferences.paused_for < Duration::max())
-    preferences.paused_until = owner_.time_in(*preferences.paused_for);
+    preferences.paused_until = end_text(*preferences.paused_for);
   preferences.cpu_share = services_.settings.cpu_share;
   preferences.cores = services_.settings.cores;
   const client_policy::RunDecision before = decision_;
@@ -236,6 +237,11 @@ Status Engine::pause(std::optional<Duration> length, PauseAt at) {
   controls_.pause_length = length ? *length : Duration::max();
   controls_.pause_begun = services_.clock.now();
   return state::save_controls(services_.files, services_.state.preferences(), controls_);
+}
+
+std::string Engine::end_text(Duration length) const {
+  const std::string soon = owner_.time_in(length);
+  return soon.empty() ? local_text(services_.clock.now() + length + std::chrono::seconds{30}) : soon;
 }
 
 Status Engine::resume() {

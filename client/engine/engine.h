@@ -59,6 +59,8 @@ class Engine final {
   [[nodiscard]] Status pause(std::optional<Duration> length, PauseAt at = PauseAt::once);
   [[nodiscard]] Status resume();  // from a pause, from finish, from being switched off
   [[nodiscard]] Status finish();
+  // When a pause of this length ends, by this computer's clock: "18:30", "Monday 8:00", "2026-12-24 18:00".
+  [[nodiscard]] std::string end_text(Duration length) const;
   // The owner's preferences, from the start or changed; they hold from the next tick on.
   void set_owner_settings(const settings::OwnerSettings& owner_settings);
   // What kernels find on this computer from now on: told with the next request.
@@ -73,6 +75,7 @@ class Engine final {
   void note_calendar(SteadyTime now);
   void apply_answers(SteadyTime now);
   void end_at_once(Unit& unit, SteadyTime now);
+  void end_forbidden(SteadyTime now);
   void apply_order(const protocol::UnitOrder& order, Unit& unit, SteadyTime now);
   // What runs.
   void decide(SteadyTime now);

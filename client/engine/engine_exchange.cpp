@@ -122,7 +122,9 @@ std::vector<std::vector<protocol::SlotRequest>> Engine::wanted(
   ProjectAccounts::Round round(accounts_, now);
   int cores = slots_.cores_in_use();
   for (const auto& slot : slots_) {
-    const client_policy::Ask ask = client_policy::should_ask(views[static_cast<std::size_t>(slot->number())]);
+    const client_policy::PrefetchView& view = views[static_cast<std::size_t>(slot->number())];
+    if (!view.busy && view.has_waiting) ++cores;  // that unit takes one soon
+    const client_policy::Ask ask = client_policy::should_ask(view);
     if (ask == client_policy::Ask::no) continue;
     const bool urgent = ask == client_policy::Ask::now;
     if (urgent && now < slot->start_at()) {

@@ -40,6 +40,20 @@ void Engine::end_at_once(Unit& unit, SteadyTime now) {
   unit.stop();
 }
 
+// The owner does not permit its application any more: what is finished is delivered, the rest goes back when
+// work is asked for.
+void Engine::end_forbidden(SteadyTime now) {
+  for (const auto& project : projects_)
+    for (const auto& [id, unit] : project->units()) {
+      if (!unit->prepared || unit->held->stopped()) continue;
+      const std::string& application = unit->prepared->manifest.name;
+      if (permits(services_.settings, application)) continue;
+      spdlog::info("unit {} of {} ends: the preferences do not permit the application {}", id.value,
+                   unit->grant().problem_name, application);
+      end_at_once(*unit, now);
+    }
+}
+
 void Engine::apply_order(const protocol::UnitOrder& order, Unit& unit, SteadyTime now) {
   Slot* const slot = slots_.of(unit);
   switch (order.action) {

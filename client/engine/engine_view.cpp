@@ -45,6 +45,11 @@ std::string without_work(const Membership& project, SteadyTime now) {
   return "the server has no work now" + (why.empty() ? "" : " (" + why + ")");
 }
 
+std::string only_applications(const EngineSettings& settings) {
+  if (settings.applications.empty()) return {};
+  return "; the preference applications permits only " + joined(settings.applications, ", ");
+}
+
 // With the project's name before it, if there are several.
 std::string told(const EngineView& engine, const Membership& project, const std::string& text) {
   return engine.projects.several() ? project.names().name + ": " + text : text;
@@ -83,7 +88,8 @@ std::string too_wide(const EngineView& engine) {
   return {};
 }
 
-std::string explain(const EngineView& engine, SteadyTime now) {
+// What it would say if nobody had asked it to finish.
+std::string reason(const EngineView& engine, SteadyTime now) {
   if (engine.decision.mode == RunMode::pause) return "not computing: " + engine.decision.reason;
   if (const std::string what = computing(engine); !what.empty()) return what + ": " + engine.decision.reason;
   if (!engine.no_network.empty()) return "not computing: no work may be fetched: " + engine.no_network;
@@ -109,7 +115,13 @@ std::string explain(const EngineView& engine, SteadyTime now) {
     if (why.empty()) return "not computing yet: asking the server for work";
     idle.push_back(told(engine, *project, why));
   }
-  return "not computing: " + joined(idle, "; ");
+  return "not computing: " + joined(idle, "; ") + only_applications(engine.services.settings);
+}
+
+std::string explain(const EngineView& engine, SteadyTime now) {
+  const std::string said = reason(engine, now);
+  if (!engine.finishing || engine.projects.nothing_in_hand()) return said;
+  return said + "; you asked to finish: no more work is fetched until `gleaner resume`";
 }
 
 SlotStatus status_of(const EngineView& engine, const Slot& slot, SteadyTime now) {
@@ -154,17 +166,19 @@ std::string state_of(const EngineView& engine, const Membership& project, Steady
 std::string place_of(const Membership& project) {
   const state::Identity& identity = project.identity();
   if (!identity.code.fallback || !identity.unheard) return identity.moved;
-  return "its relay has not answered since " + to_rfc3339(*identity.unheard) + ": from " +
-         to_rfc3339(*identity.unheard + project.terms().relay_patience) +
+  return "its relay has not answered since " + local_text(*identity.unheard) + ": from " +
+         local_text(*identity.unheard + project.terms().relay_patience) +
          " on this computer joins the project at " + identity.code.fallback_code().base_url();
 }
 
-ProjectStatus project_status(const EngineView& engine, const Membership& project) {
+ProjectStatus project_status(const EngineView& engine, const Membership& project, SteadyTime now) {
   ProjectStatus status;
   status.key = project.names().key;
   status.name = project.names().name;
   status.server = project.names().server;
   status.host = project.identity().host.host.value;
+  if (const auto contact = project.session().last_contact())
+    status.last_contact_seconds = to_seconds(now - *contact);
   status.share = project.terms().share;
   status.recent_part = engine.accounts.recent_part(project);
   status.suspended = project.terms().suspended;
@@ -181,7 +195,7 @@ ProjectStatus project_status(const EngineView& engine, const Membership& project
 }
 
 void add_project(const EngineView& engine, EngineStatus& status, const Membership& project, SteadyTime now) {
-  ProjectStatus one = project_status(engine, project);
+  ProjectStatus one = project_status(engine, project, now);
   one.state = state_of(engine, project, now);
   const Totals& totals = project.deliveries().totals();
   status.items_accepted += totals.items_accepted;
@@ -195,11 +209,9 @@ void add_project(const EngineView& engine, EngineStatus& status, const Membershi
   status.outbox += one.outbox;
   status.units_in_hand += one.units_in_hand;
   status.work_requests += project.session().work_requests();
-  if (const auto contact = project.session().last_contact()) {
-    const double ago = to_seconds(now - *contact);
-    if (status.last_contact_seconds < 0 || ago < status.last_contact_seconds)
-      status.last_contact_seconds = ago;
-  }
+  if (one.last_contact_seconds >= 0 &&
+      (status.last_contact_seconds < 0 || one.last_contact_seconds < status.last_contact_seconds))
+    status.last_contact_seconds = one.last_contact_seconds;
   const std::string& trouble = project.session().trouble();
   if (status.trouble.empty() && !trouble.empty()) status.trouble = told(engine, project, trouble);
   for (const ProblemStatus& problem : project.problems()) {
@@ -265,6 +277,8 @@ EngineStatus status_of(const EngineView& engine, SteadyTime now) {
   status.reason = explain(engine, now);
   status.cpu_share = engine.services.settings.cpu_share;
   status.cores = engine.services.settings.cores;
+  status.cpu_share_now = engine.decision.mode == RunMode::pause ? 0 : engine.decision.cpu_share;
+  status.cores_now = engine.decision.mode == RunMode::pause ? 0 : engine.decision.cores;
   status.computer_cores = engine.services.settings.computer_cores;
   status.finishing = engine.finishing;
   status.revoked = engine.projects.all_revoked();
@@ -278,6 +292,8 @@ EngineStatus status_of(const EngineView& engine, SteadyTime now) {
   status.details.push_back("confinement of kernels: " + engine.services.launcher.describe());
   if (const std::string& limit = engine.services.settings.limit; !limit.empty())
     status.details.push_back(limit);
+  if (!engine.services.settings.applications.empty())
+    status.details.push_back("applications: only " + joined(engine.services.settings.applications, ", "));
   if (!engine.no_network.empty()) status.details.push_back("network: " + engine.no_network);
   status.details.push_back(engine.traffic);
   if (!engine.outside.empty()) status.details.push_back(engine.outside);

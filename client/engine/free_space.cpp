@@ -8,8 +8,9 @@ void FreeSpace::look(std::int64_t bytes_min, SteadyTime now) {
   const auto free = files_.free_bytes(root_);
   shortage_.reset();
   if (free.ok() && *free < bytes_min)
-    shortage_ = "the disk is nearly full: no new work is taken until " + std::to_string(bytes_min >> 20) +
-                " MiB are free";
+    shortage_ = std::to_string(*free >> 20) + " MiB of the disk are free, and the preference " +
+                "disk_free_megabytes leaves " + std::to_string(bytes_min >> 20) +
+                " MiB alone: no new work is fetched until more is free";
 }
 
 }  // namespace gleaner::engine

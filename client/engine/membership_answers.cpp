@@ -224,9 +224,7 @@ void Membership::take_grant(const Granted& granted, int slot, SteadyTime now) {
     return refuse(claimed_unit(granted), protocol::FailureKind::untrusted, trusted.error().message);
   const UnitId id = trusted->grant.unit;
   if (units_.contains(id)) return;  // an answer that was repeated
-  const auto& permitted = services_.settings.applications;
-  if (!permitted.empty() &&
-      std::find(permitted.begin(), permitted.end(), trusted->application.name) == permitted.end())
+  if (!permits(services_.settings, trusted->application.name))
     return refuse(id, protocol::FailureKind::not_executable,
                   "the owner of this computer does not permit the application " + trusted->application.name);
   auto held = HeldUnit::create(services_.files, directory_.unit(id), granted, trusted->grant);

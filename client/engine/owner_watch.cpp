@@ -36,8 +36,9 @@ std::vector<client_policy::Signal> OwnerWatch::look(const Hands& hands, SteadyTi
 
 std::string OwnerWatch::time_in(Duration ahead) const {
   if (monitor_ == nullptr || ahead > std::chrono::days{6}) return {};
-  const auto minutes = std::chrono::round<std::chrono::minutes>(ahead).count();
-  return client_policy::time_text(monitor_->local_time(), static_cast<int>(minutes));
+  const client_policy::LocalTime local = monitor_->local_time();
+  const auto minutes = std::chrono::round<std::chrono::minutes>(ahead + std::chrono::seconds{local.second});
+  return client_policy::time_text(local, static_cast<int>(minutes.count()));
 }
 
 std::vector<int> OwnerWatch::descriptors() const {

@@ -2,6 +2,7 @@
 // of it outlives the engine.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,6 +35,11 @@ struct EngineSettings {
   std::vector<std::string> capabilities = {};             // what kernels find here (shared/base/capability.h)
   std::string client_version = "0";
 };
+
+[[nodiscard]] inline bool permits(const EngineSettings& settings, const std::string& application) {
+  const auto& permitted = settings.applications;
+  return permitted.empty() || std::find(permitted.begin(), permitted.end(), application) != permitted.end();
+}
 
 struct Services {
   Clock& clock;

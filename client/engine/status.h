@@ -42,6 +42,7 @@ struct ProjectStatus {
   std::string name;
   std::string server;
   std::int64_t host = 0;  // this computer, to it
+  double last_contact_seconds = -1;  // ago; negative: none since this run began
   double share = 1;
   double recent_part = 0;  // of what all projects had of this computer of late, [0, 1]
   bool suspended = false;
@@ -73,8 +74,10 @@ struct EngineStatus {
   std::string mode;    // run, throttle, pause
   std::string reason;  // one sentence
   std::vector<std::string> details;
-  double cpu_share = 1;
+  double cpu_share = 1;  // by the preferences, of each of `cores`
   int cores = 1;
+  double cpu_share_now = 1;  // what the level of this moment leaves; both 0: it pauses
+  int cores_now = 1;
   int computer_cores = 0;  // that are there, if a control group or cpuset leaves fewer; else 0
   bool finishing = false;
   bool revoked = false;
@@ -99,7 +102,7 @@ struct EngineStatus {
   std::int64_t outbox = 0;   // results without an answer yet
   std::int64_t units_in_hand = 0;
   std::int64_t work_requests = 0;
-  double last_contact_seconds = -1;  // ago; negative: never
+  double last_contact_seconds = -1;  // ago, with any project; negative: none since this run began
   double uptime_seconds = 0;
   std::string trouble;  // of the connection
 };

@@ -107,10 +107,12 @@ Reply set_preference(const std::string& body, Backend& backend) {
   const Json given = json::parse_or_null(body);
   const auto text = [&](const char* name) { return given[name].is_string() ? given[name].string() : ""; };
   if (text("key").empty()) return refuse(400, "expected {\"key\": ..., \"value\": ...}");
-  const std::string value = text("value");
+  // Without a value it is the preset's again.
+  const auto wanted = given.contains("value") ? std::optional(text("value")) : std::nullopt;
+  const std::string value = wanted.value_or("");
   if (std::any_of(value.begin(), value.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }))
     return refuse(400, "a value is one line without control characters");
-  if (const Status set = backend.set_preference(text("key"), value); !set.ok()) return failure(set.error());
+  if (const Status set = backend.set_preference(text("key"), wanted); !set.ok()) return failure(set.error());
   return {200, "application/json", json::write({{"ok", true}, {"message", "it holds from now on"}})};
 }
 

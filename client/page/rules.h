@@ -21,7 +21,8 @@ class Backend {
   // A request of the control protocol, and its answer (JSON, both). unavailable, not_found: no client.
   [[nodiscard]] virtual Result<std::string> ask(const std::string& request) = 0;
   [[nodiscard]] virtual Result<std::string> preferences() = 0;  // JSON: a list as `gleaner prefs show --json`
-  [[nodiscard]] virtual Status set_preference(const std::string& key, const std::string& value) = 0;
+  [[nodiscard]] virtual Status set_preference(const std::string& key,
+                                              const std::optional<std::string>& value) = 0;
   // `verb`: share, suspend, resume. What holds now, as a sentence.
   [[nodiscard]] virtual Result<std::string> change_project(const std::string& key, const std::string& verb,
                                                            double share) = 0;

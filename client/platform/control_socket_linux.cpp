@@ -125,7 +125,8 @@ Result<std::string> ask_daemon(const io::Path& path, const std::string& line, Du
   const auto nobody = [&path] {
     return Error{ErrorKind::not_found,
                  "no client runs with the state in " + path.parent_path().string() +
-                     ": start it with gleaner-client run, or name another with --state"};
+                     ": start it with `systemctl start gleaner-client` where a package installed it, else "
+                     "with `gleaner-client run`, or name another state with --state"};
   };
   const auto address = io::local_address(path);
   if (!address.ok()) return address.error().kind == ErrorKind::not_found ? nobody() : address.error();

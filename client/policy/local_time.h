@@ -19,6 +19,7 @@ struct ClockShift {
 
 struct LocalTime {
   int minute_of_week = 0;               // from Monday 00:00
+  int second = 0;                       // of that minute
   std::vector<ClockShift> shifts = {};  // in order
   // So many minutes from now.
   [[nodiscard]] int ahead(int minutes) const {

@@ -203,7 +203,7 @@ std::string OwnerPolicy::load_trouble(const OwnerView& view, OwnerVerdict& verdi
   loaded_ = busy;
   if (!loaded_) return {};
   return "other programs use " + percent_text(load) + " of all cores; it computes below " +
-         percent_text(load_leave * view.rules.load_max);
+         percent_text(load_leave * view.rules.load_max) + " (preference load_max)";
 }
 
 std::string OwnerPolicy::memory_trouble(const OwnerView& view) {

@@ -41,7 +41,7 @@ RunDecision decide(const Preferences& preferences, const std::vector<Signal>& si
   decision.cpu_share = preferences.cpu_share > 0 ? std::min(preferences.cpu_share, 1.0) : 0;
   decision.cores = std::max(1, preferences.cores);
   decision.mode = RunMode::run;
-  decision.reason = "computing is allowed and nothing stands against it";
+  decision.reason = "nothing on this computer stands against it";
 
   const auto restrict_to = [&decision](RunMode allows, const std::string& source,
                                        const std::string& sentence) {

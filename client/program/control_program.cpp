@@ -68,6 +68,12 @@ int send_command(const ControlOptions& options, const json::Value& request) {
   return ok ? exit_ok : exit_problem;
 }
 
+// Those stand on either side of a command.
+CLI::App* with_common_options(CLI::App* command) {
+  command->fallthrough();
+  return command->footer("Options of all commands: --json, --state DIR, --socket FILE (see `gleaner --help`).");
+}
+
 std::string check_duration(const std::string& text) {
   return parse_duration(text) ? "" : "a duration is like 90s, 30m, 1h or 2d, from one second to a year";
 }
@@ -92,11 +98,11 @@ int control_main(int argc, char** argv) {
   app.add_option("--socket", options.socket, "The client's control socket, if it is not in that directory");
   app.add_flag("--json", options.json, "Print the answer as JSON");
   const auto add = [&](const std::string& name, const std::string& description) {
-    return app.add_subcommand(name, description)->fallthrough();  // options may stand on either side
+    return with_common_options(app.add_subcommand(name, description));
   };
   add("status", "Show what the client is doing, and its progress");
   CLI::App* pause = add("pause", "Stop computing, for a time or until `resume`");
-  CLI::Option* duration = pause->add_option("duration", options.duration, "For example 90s, 30m, 1h or 2d")
+  CLI::Option* duration = pause->add_option("duration", options.duration, "For example 90s, 30m, 1h or 2d; a number alone: minutes")
                               ->check(check_duration);
   pause
       ->add_option("--until", options.until,
@@ -110,12 +116,17 @@ int control_main(int argc, char** argv) {
   add("why", "Say in one sentence why the client is computing, or why not");
   CLI::App* prefs = add("prefs", "Show, explain and change the preferences");
   prefs->require_subcommand(0, 1);
-  prefs->add_subcommand("show", "Show all preferences, and where each value comes from")->fallthrough();
-  CLI::App* explain = prefs->add_subcommand("explain", "Explain what the preferences mean")->fallthrough();
-  CLI::App* set = prefs->add_subcommand("set", "Change a preference; it takes effect at once")->fallthrough();
+  const auto of_prefs = [prefs](const std::string& name, const std::string& description) {
+    return with_common_options(prefs->add_subcommand(name, description));
+  };
+  of_prefs("show", "Show all preferences, and where each value comes from");
+  CLI::App* explain = of_prefs("explain", "Explain what the preferences mean");
+  CLI::App* set = of_prefs("set", "Change a preference; it takes effect at once");
+  CLI::App* unset = of_prefs("unset", "Give a preference back to the preset, or to its default");
   PreferencesCommand preferences;
   explain->add_option("key", preferences.key, "The preference to explain; all by default");
-  set->add_option("key", preferences.key, "The preference, as listed by `gleaner prefs show`")->required();
+  for (CLI::App* one : {set, unset})
+    one->add_option("key", preferences.key, "The preference, as listed by `gleaner prefs show`")->required();
   set->add_option("value", preferences.value, "The new value")->required();
   CLI::App* receipts =
       add("receipts", "Show what the servers have acknowledged: this computer's contribution");
@@ -125,14 +136,13 @@ int control_main(int argc, char** argv) {
   CLI::App* projects = add("projects", "Show the projects, and how much of this computer each gets");
   projects->require_subcommand(0, 1);
   ProjectsCommand shared;
-  CLI::App* share =
-      projects->add_subcommand("share", "Set how much of this computer a project gets")->fallthrough();
+  const auto of_projects = [projects](const std::string& name, const std::string& description) {
+    return with_common_options(projects->add_subcommand(name, description));
+  };
+  CLI::App* share = of_projects("share", "Set how much of this computer a project gets");
   CLI::App* suspend =
-      projects
-          ->add_subcommand("suspend", "Stop computing for a project; finished results are still delivered")
-          ->fallthrough();
-  CLI::App* take_up =
-      projects->add_subcommand("resume", "Compute for a suspended project again")->fallthrough();
+      of_projects("suspend", "Stop computing for a project; finished results are still delivered");
+  CLI::App* take_up = of_projects("resume", "Compute for a suspended project again");
   for (CLI::App* one : {share, suspend, take_up})
     one->add_option("project", shared.project, "Its name, the beginning of its key, or its server")
         ->required();
@@ -168,7 +178,10 @@ int control_main(int argc, char** argv) {
   }
   if (prefs->parsed()) {
     preferences.state = state_of(options);
-    preferences.verb = explain->parsed() ? "explain" : set->parsed() ? "set" : "show";
+    preferences.verb = explain->parsed() ? "explain"
+                       : set->parsed()   ? "set"
+                       : unset->parsed() ? "unset"
+                                         : "show";
     preferences.json = options.json;
     return run_preferences(preferences);
   }

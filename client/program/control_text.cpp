@@ -36,28 +36,38 @@ const char* code_of(const std::string& state) {
 
 std::string slot_line(const Json& slot, bool several, Colour colour) {
   const std::string state = text_of(slot, "state");
-  const std::string head = fmt::format("  core {:<3.0f} {}", number_of(slot, "slot"),
+  const std::string head = fmt::format("  core {:<3.0f} {}", number_of(slot, "slot") + 1,
                                        painted(fmt::format("{:<10}", state), code_of(state), colour));
   if (number_of(slot, "unit") == 0) return head + "\n";
   const double begin = number_of(slot, "begin");
   const double size = number_of(slot, "end") - begin;
   const double part = size > 0 ? 100 * (number_of(slot, "finished") - begin) / size : 100;
-  std::string line = fmt::format("{} {}: unit {:.0f}, items {:.0f}-{:.0f}, {:.0f} %, {:.3g}/s", head,
+  std::string line = fmt::format("{} {}: unit {:.0f}, items {:.0f}-{:.0f}, {:.0f} %", head,
                                  problem_of(slot, several), number_of(slot, "unit"), begin,
-                                 number_of(slot, "end") - 1, part, number_of(slot, "rate"));
-  if (number_of(slot, "remaining_seconds") >= 0)
+                                 number_of(slot, "end") - 1, part);
+  if (state == "running") line += fmt::format(", {:.3g}/s", number_of(slot, "rate"));
+  if (state == "running" && number_of(slot, "remaining_seconds") >= 0)
     line += ", " + duration_text(number_of(slot, "remaining_seconds")) + " left";
   if (!text_of(slot, "reason").empty()) line += " (" + text_of(slot, "reason") + ")";
   return line + "\n";
 }
 
+// Never more than there is: 100 only when it is over.
+std::string done_text(double part) {
+  return fmt::format("{:g}", std::floor(part < 0.1 ? 1000 * part : 10 * std::floor(100 * part)) / 10);
+}
+
+std::string contact_text(double ago) {
+  return ago < 0 ? "no contact since the client started" : "last contact " + duration_text(ago) + " ago";
+}
+
 std::string problem_line(const Json& problem) {
   const double hosts = number_of(problem, "hosts");
   if (const Json& in_hand = problem["in_hand"]; in_hand.is_boolean() && !in_hand.boolean())
-    return fmt::format("  before    {}: {:.0f} % was done when this computer had its last part of it\n",
-                       text_of(problem, "name"), std::floor(100 * number_of(problem, "done")));
-  return fmt::format("  together  {}: {:.0f} % done, {:.0f} items in this stage, by {:.0f} {}\n",
-                     text_of(problem, "name"), std::floor(100 * number_of(problem, "done")),
+    return fmt::format("  before    {}: {} % was done when this computer had its last part of it\n",
+                       text_of(problem, "name"), done_text(number_of(problem, "done")));
+  return fmt::format("  together  {}: {} % done, {:.0f} items in this stage, by {:.0f} {}\n",
+                     text_of(problem, "name"), done_text(number_of(problem, "done")),
                      number_of(problem, "items"), hosts, hosts == 1 ? "computer" : "computers");
 }
 
@@ -67,35 +77,50 @@ std::string projects_lines(const Json& status) {
     return fmt::format("  project   {} at {}\n", text_of(status, "project_name"), text_of(status, "server"));
   std::string out;
   for (const Json& project : status["projects"].elements())
-    out += fmt::format("  project   {} at {}: share {:g}, {:.0f} % of late; {}\n", text_of(project, "name"),
-                       text_of(project, "server"), number_of(project, "share"),
-                       100 * number_of(project, "recent_part"), text_of(project, "state"));
+    out += fmt::format("  project   {} at {}: host {:.0f}, share {:g}, {:.0f} % of late, {}; {}\n",
+                       text_of(project, "name"), text_of(project, "server"), number_of(project, "host"),
+                       number_of(project, "share"), 100 * number_of(project, "recent_part"),
+                       contact_text(number_of(project, "last_contact_seconds")), text_of(project, "state"));
   return out;
 }
 
-// Of a computer that the client may use only in part: "0.3 of 2 cores".
+std::string cores_at(double cores, double share) {
+  return fmt::format("{:.0f} {} at {:.0f} %", cores, cores == 1 ? "core" : "cores", 100 * share);
+}
+
+// Of a computer that the client may use only in part: "0.3 of 2 cores". With what a level leaves now.
 std::string cores_text(const Json& status) {
-  const double cores = number_of(status, "cores");
-  const double share = number_of(status, "cpu_share");
-  if (const double all = number_of(status, "computer_cores"); all > 0)
-    return fmt::format("{:.2g} of {:.0f} cores", cores * share, all);
-  return fmt::format("{:.0f} cores at {:.0f} %", cores, 100 * share);
+  const double cores = number_of(status, "cores"), cores_now = number_of(status, "cores_now");
+  const double share = number_of(status, "cpu_share"), share_now = number_of(status, "cpu_share_now");
+  const double all = number_of(status, "computer_cores");
+  const std::string most =
+      all > 0 ? fmt::format("{:.2g} of {:.0f} cores", cores * share, all) : cores_at(cores, share);
+  if (cores_now == 0 || (cores_now == cores && share_now == share)) return most;
+  return most + ", now " + cores_at(cores_now, share_now);
+}
+
+// How this computer is known: to several projects under a number each, which stand with them.
+std::string computer_line(const Json& status) {
+  const std::string name = text_of(status, "host_name");
+  return has_several_projects(status) ? "  computer  " + name
+                                      : fmt::format("  host      {:.0f} ({})", number_of(status, "host"), name);
 }
 
 std::string status_text(const Json& status, Colour colour) {
-  const double contact = number_of(status, "last_contact_seconds");
   std::string out = painted(text_of(status, "reason"), "1", colour) + "\n";
   out += projects_lines(status);
-  out += fmt::format("  host      {:.0f} ({}), {}, {:.0f} MFLOP/s a core\n", number_of(status, "host"),
-                     text_of(status, "host_name"), cores_text(status), number_of(status, "benchmark_mflops"));
-  out += fmt::format("  accepted  {:.0f} items in {:.0f} commits ({:.0f} not needed, {:.0f} refused)\n",
-                     number_of(status, "items_accepted"), number_of(status, "commits_accepted"),
-                     number_of(status, "commits_duplicate"), number_of(status, "commits_refused"));
+  out += computer_line(status) +
+         fmt::format(", {}, {:.0f} MFLOP/s a core\n", cores_text(status), number_of(status, "benchmark_mflops"));
+  out += fmt::format("  accepted  {:.0f} items so far, {:.0f} of them today\n", number_of(status, "items_total"),
+                     number_of(status, "items_today"));
+  out += fmt::format("  answers   {:.0f} results accepted, {:.0f} not needed, {:.0f} refused since the client started\n",
+                     number_of(status, "commits_accepted"), number_of(status, "commits_duplicate"),
+                     number_of(status, "commits_refused"));
   if (const std::string why = text_of(status, "last_refusal"); !why.empty())
     out += fmt::format("  refused   the last one because: {}\n", why);
   out += "  so far    " + given_text(status) + "\n";
-  out += fmt::format("  waiting   {:.0f} results for the server's answer; last contact {}\n",
-                     number_of(status, "outbox"), contact < 0 ? "never" : duration_text(contact) + " ago");
+  out += fmt::format("  waiting   {:.0f} results for the server's answer; {}\n",
+                     number_of(status, "outbox"), contact_text(number_of(status, "last_contact_seconds")));
   for (const Json& project : status["projects"].elements())
     if (const std::string place = text_of(project, "place"); !place.empty())
       out += fmt::format("  place     {}\n", place);

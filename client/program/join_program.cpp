@@ -115,9 +115,10 @@ int run_join(const JoinCommand& command) {
                 "This computer has joined {} projects: see them and their shares with `gleaner projects`.\n",
                 all->size())
           : "";
-  terminal::print("{} {} as host {} (\"{}\"). State: {}\n{}Start computing with: {}\n",
-                  before ? "Joined before:" : "Joined", joined->code.base_url(), joined->host.host.value,
-                  joined->name, state.root.string(), several, start);
+  terminal::print("{} {} at {} as host {} (\"{}\"). State: {}\n{}Start computing with: {}\n",
+                  before ? "This computer has joined" : "Joined", joined->project_name(),
+                  joined->code.base_url(), joined->host.host.value, joined->name, state.root.string(), several,
+                  start);
   return exit_ok;
 }
 

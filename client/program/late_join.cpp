@@ -62,8 +62,9 @@ Status LateJoin::begin(transport::Workers& workers, const state::StateDirectory&
                      under_way_ = false;
                      joined_ = joined.ok();
                      outcome_ = joined.ok() ? Result<std::string>(fmt::format(
-                                                  "{} as host {} (\"{}\")", joined->code.base_url(),
-                                                  joined->host.host.value, joined->name))
+                                                  "{} at {} as host {} (\"{}\")", joined->project_name(),
+                                                  joined->code.base_url(), joined->host.host.value,
+                                                  joined->name))
                                             : Result<std::string>(joined.error());
                      if (joined.ok())
                        spdlog::info("joined {}", **outcome_);

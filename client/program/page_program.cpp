@@ -30,7 +30,7 @@ class ClientBackend final : public page::Backend {
     return platform::ask_daemon(command_.socket, request);
   }
   Result<std::string> preferences() override { return preferences_json(command_.state); }
-  Status set_preference(const std::string& key, const std::string& value) override {
+  Status set_preference(const std::string& key, const std::optional<std::string>& value) override {
     return change_preference_on_page(command_.state, command_.socket, key, value);
   }
   Result<std::string> change_project(const std::string& key, const std::string& verb, double share) override {

@@ -52,7 +52,7 @@ void print(const settings::PreferenceBook& book, const PreferencesCommand& comma
       terminal::print("{} = {}\n  {}\n  From: {}{}.\n", line.key, line.value, line.meaning, line.origin,
                       line.locked ? " (locked by the administrator)" : "");
     } else {
-      terminal::print("{:<19} = {:<18} # {}{}\n", line.key, line.value, line.origin,
+      terminal::print("{:<23} = {:<18} # {}{}\n", line.key, line.value, line.origin,
                       line.locked ? ", locked" : "");
     }
   }
@@ -104,16 +104,16 @@ Status check_for_this_computer(const state::StateDirectory& state, const std::st
 }  // namespace
 
 Status change_preference(const state::StateDirectory& state, const io::Path& socket, const std::string& key,
-                         const std::string& value) {
+                         const std::optional<std::string>& value) {
   io::Files& files = io::real_files();
-  TRY(check_for_this_computer(state, key, value));
+  if (value) TRY(check_for_this_computer(state, key, *value));
   TRY_ASSIGN(auto book, settings::PreferenceBook::load(files, preference_files(state)));
-  TRY(book.set(files, key, value));
+  TRY(value ? book.set(files, key, *value) : book.unset(files, key));
   return tell_client(socket);
 }
 
 Status change_preference_on_page(const state::StateDirectory& state, const io::Path& socket,
-                                 const std::string& key, const std::string& value) {
+                                 const std::string& key, const std::optional<std::string>& value) {
   for (const settings::DescribedPreference& one : settings::described_preferences())
     if (key == one.key && one.protects)
       return Error{ErrorKind::forbidden, "a page cannot change " + key + ": use `gleaner prefs set " + key +
@@ -128,18 +128,33 @@ Result<std::string> preferences_json(const state::StateDirectory& state) {
   return json::write(all, {-1, true});
 }
 
+namespace {
+
+int change(const PreferencesCommand& command) {
+  const bool set = command.verb == "set";
+  const Status done = change_preference(command.state, command.state.socket(), command.key,
+                                        set ? std::optional(command.value) : std::nullopt);
+  if (!done.ok()) return fail(done.error().message);
+  const auto changed = settings::PreferenceBook::load(io::real_files(), preference_files(command.state));
+  if (!changed.ok()) return fail(changed.error().message);
+  for (const auto& line : changed->lines())
+    if (line.key == command.key)
+      terminal::print("{} = {}{}\n", line.key, line.value, set ? "" : " (" + line.origin + ")");
+  const auto beside = changed->beside_preset();
+  if (command.key != "preset" || beside.empty()) return exit_ok;
+  std::string keys;
+  for (const std::string& key : beside) keys += (keys.empty() ? "" : ", ") + key;
+  terminal::print("You set these yourself, and they stay as you set them: {}.\n"
+                  "`gleaner prefs unset KEY` gives one back to the preset.\n", keys);
+  return exit_ok;
+}
+
+}  // namespace
+
 int run_preferences(const PreferencesCommand& command) {
   const auto book = settings::PreferenceBook::load(io::real_files(), preference_files(command.state));
   if (!book.ok()) return fail(book.error().message);
-  if (command.verb == "set") {
-    const Status set = change_preference(command.state, command.state.socket(), command.key, command.value);
-    if (!set.ok()) return fail(set.error().message);
-    const auto changed = settings::PreferenceBook::load(io::real_files(), preference_files(command.state));
-    if (!changed.ok()) return fail(changed.error().message);
-    for (const auto& line : changed->lines())
-      if (line.key == command.key) terminal::print("{} = {}\n", line.key, line.value);
-    return exit_ok;
-  }
+  if (command.verb == "set" || command.verb == "unset") return change(command);
   bool known = command.key.empty();
   for (const auto& line : book->lines()) known = known || line.key == command.key;
   if (!known) return fail("there is no preference \"" + command.key + "\": `gleaner prefs show` lists them");

@@ -2,6 +2,7 @@
 // once.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "client/settings/preferences.h"
@@ -15,7 +16,7 @@ namespace gleaner::program {
 
 struct PreferencesCommand {
   state::StateDirectory state;
-  std::string verb;  // show, explain, set
+  std::string verb;  // show, explain, set, unset
   std::string key;
   std::string value;
   bool json = false;
@@ -24,13 +25,14 @@ struct PreferencesCommand {
 // Returns the exit status.
 [[nodiscard]] int run_preferences(const PreferencesCommand& command);
 
-// The same for other front ends: all of them as `gleaner prefs show --json`, and one changed; a client that
-// runs obeys at once.
+// The same for other front ends: all of them as `gleaner prefs show --json`, and one changed, or without a
+// value unset; a client that runs obeys at once.
 [[nodiscard]] Result<std::string> preferences_json(const state::StateDirectory& state);
 [[nodiscard]] Status change_preference(const state::StateDirectory& state, const io::Path& socket,
-                                       const std::string& key, const std::string& value);
+                                       const std::string& key, const std::optional<std::string>& value);
 // The same for a page. forbidden: what protects the computer is changed in a terminal only.
 [[nodiscard]] Status change_preference_on_page(const state::StateDirectory& state, const io::Path& socket,
-                                               const std::string& key, const std::string& value);
+                                               const std::string& key,
+                                               const std::optional<std::string>& value);
 
 }  // namespace gleaner::program

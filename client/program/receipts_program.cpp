@@ -110,9 +110,10 @@ void print(const Account& account, bool all, bool named) {
   const std::size_t first = all || count <= newest_shown ? 0 : count - newest_shown;
   if (named) terminal::print("{} at {}:\n", account.project.name, account.project.server);
   for (std::size_t i = first; i < count; ++i) print(account.book.receipts[i]);
-  if (first > 0) terminal::print("({} older receipts: see them with --all)\n", first);
-  terminal::print("{} receipts, {} of them signed by this project: {} items accepted from this computer\n",
-                  count, account.genuine, account.items);
+  if (first > 0) terminal::print("({} older: see them with --all)\n", first);
+  terminal::print("{} {}, {} signed by this project: {} {} accepted from this computer\n", count,
+                  count == 1 ? "receipt" : "receipts", account.genuine, account.items,
+                  account.items == 1 ? "item" : "items");
   if (account.book.damaged > 0) terminal::print("{} damaged lines were skipped\n", account.book.damaged);
 }
 

@@ -33,7 +33,7 @@ std::string core_line(const Json& slot, bool several) {
   const double begin = number_of(slot, "begin");
   const double size = number_of(slot, "end") - begin;
   const double part = size > 0 ? (number_of(slot, "finished") - begin) / size : 0;
-  std::string line = fmt::format("{:>5.0f}  {:<9} [{}] {:>3.0f} %", number_of(slot, "slot"),
+  std::string line = fmt::format("{:>5.0f}  {:<9} [{}] {:>3.0f} %", number_of(slot, "slot") + 1,
                                  text_of(slot, "state"), bar(part), 100 * part);
   if (number_of(slot, "rate") > 0) line += fmt::format("  {:8.3g}/s", number_of(slot, "rate"));
   if (number_of(slot, "unit") > 0)
@@ -72,7 +72,7 @@ std::string top_text(const Json& reply, TopSize size, Colour colour) {
   add(given_text(status) + fmt::format("; waiting for an answer {:.0f}; refused {:.0f}",
                                        number_of(status, "outbox"), number_of(status, "commits_refused")));
   const double contact = number_of(status, "last_contact_seconds");
-  add(contact < 0 ? std::string("no contact with the server yet")
+  add(contact < 0 ? std::string("no contact with a server since the client started")
                   : fmt::format("last contact {:.0f} s ago{}", contact,
                                 text_of(status, "trouble").empty() ? "" : ": " + text_of(status, "trouble")));
   add("");

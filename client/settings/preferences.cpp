@@ -201,6 +201,11 @@ Result<std::string> read_alone(const std::string& key, const std::string& as) {
   return keys_of(settings_of(alone).render())[key];
 }
 
+// Never 1e+08.
+std::string number_text(double number) {
+  return number >= 1000 ? fmt::format("{:.0f}", number) : fmt::format("{:g}", number);
+}
+
 // What is wrong with it, for who typed it.
 Error objection(const std::string& key, const std::string& value) {
   using enum PreferenceKind;
@@ -213,10 +218,21 @@ Error objection(const std::string& key, const std::string& value) {
   std::string wrong = "\"" + clean_line(value, shown_max) + "\" is not ";
   if (numeric && fits) wrong = clean_line(value, shown_max) + " is not ";
   if (numeric && !fits) wrong += one.kind == count ? "a whole number " : "a number ";
-  if (numeric) wrong += fmt::format("from {:g} to {:g}", one.low, one.high);
-  if (one.kind == flag) wrong += "true or false";
+  if (numeric) wrong += "from " + number_text(one.low) + " to " + number_text(one.high);
+  if (one.kind == share) wrong += ", or like 50%";
+  if (one.kind == flag) wrong += "true or false, yes or no";
   if (one.kind == choice) wrong += "one of " + words;
   return {ErrorKind::invalid, key + ": " + wrong};
+}
+
+// How people say it: 50% of a share, yes to a question.
+std::string as_toml(const std::string& key, const std::string& value) {
+  const PreferenceKind kind = described(key).kind;
+  if (kind == PreferenceKind::flag && (value == "yes" || value == "on")) return "true";
+  if (kind == PreferenceKind::flag && (value == "no" || value == "off")) return "false";
+  if (kind != PreferenceKind::share || !value.ends_with('%')) return value;
+  const auto percent = json::parse(value.substr(0, value.size() - 1));
+  return percent.ok() && percent->is_number() ? fmt::format("{}", percent->number() / 100) : value;
 }
 
 // As TOML, as a bare word, or as the only one of a list.
@@ -224,7 +240,7 @@ Result<std::string> value_of(const std::string& key, const std::string& value) {
   using enum PreferenceKind;
   if (!is_clean(value))
     return Error{ErrorKind::invalid, key + ": expected one line without invisible characters"};
-  auto read = read_alone(key, value);
+  auto read = read_alone(key, as_toml(key, value));
   if (read.ok()) return read;
   const std::string quoted = io::toml_string(value);
   auto as_word = read_alone(key, quoted);
@@ -352,19 +368,45 @@ std::vector<PreferenceBook::Line> PreferenceBook::lines() const {
   return all;
 }
 
-Status PreferenceBook::set(io::Files& files, const std::string& key, const std::string& value) {
+Status PreferenceBook::check_changeable(const std::string& key) const {
   if (!is_key(key))
     return Error{ErrorKind::not_found,
                  "there is no preference \"" + key + "\": `gleaner prefs show` lists them"};
   if (const auto locked = locked_.find(key); locked != locked_.end())
     return Error{ErrorKind::forbidden, key + " is locked by the administrator in " + locked->second};
+  return {};
+}
+
+Status PreferenceBook::set(io::Files& files, const std::string& key, const std::string& value) {
+  TRY(check_changeable(key));
   auto own = own_;
   TRY_ASSIGN(own[key], value_of(key, value));
+  return write(files, own);
+}
+
+Status PreferenceBook::unset(io::Files& files, const std::string& key) {
+  TRY(check_changeable(key));
+  auto own = own_;
+  own.erase(key);
+  return write(files, own);
+}
+
+std::vector<std::string> PreferenceBook::beside_preset() const {
+  OwnerPreferences of_preset = preset_values(values_.preset), standard;
+  const auto wanted = keys_of(settings_of(of_preset).render());
+  const auto defaults = keys_of(settings_of(standard).render());
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : own_)
+    if (key != "preset" && wanted.at(key) != defaults.at(key) && wanted.at(key) != value) keys.push_back(key);
+  return keys;
+}
+
+Status PreferenceBook::write(io::Files& files, const std::map<std::string, std::string>& own) {
   std::string text =
       "# Preferences of the Gleaner client; `gleaner prefs show` lists all. Changes take effect at once.\n";
   for (const DescribedPreference& one : described_preferences())
     if (own.contains(one.key))
-      text += "\n# " + std::string(one.meaning) + "\n" + one.key + " = " + own[one.key] + "\n";
+      text += "\n# " + std::string(one.meaning) + "\n" + one.key + " = " + own.at(one.key) + "\n";
   TRY(files.write(places_.own, text, io::Mode::normal));
   Result<PreferenceBook> again = load(files, places_);
   if (!again.ok()) return again.error();

@@ -79,6 +79,10 @@ class PreferenceBook {
   // Writes one value into the own file; `value` as in TOML, or a bare word. forbidden if it is locked,
   // not_found if there is no such key, invalid if the value is not one of that key.
   [[nodiscard]] Status set(io::Files& files, const std::string& key, const std::string& value);
+  // Takes the value out of the own file: the preset's or the default holds again. Errors as set()'s.
+  [[nodiscard]] Status unset(io::Files& files, const std::string& key);
+  // Keys of the own file whose values are not the preset's: what the preset does not decide.
+  [[nodiscard]] std::vector<std::string> beside_preset() const;
 
  private:
   PreferenceFiles places_;
@@ -86,6 +90,9 @@ class PreferenceBook {
   std::map<std::string, std::string> origins_;
   std::map<std::string, std::string> locked_;
   std::map<std::string, std::string> own_;  // key: value as in TOML
+
+  [[nodiscard]] Status check_changeable(const std::string& key) const;
+  [[nodiscard]] Status write(io::Files& files, const std::map<std::string, std::string>& own);
 };
 
 }  // namespace gleaner::settings

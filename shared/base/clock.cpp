@@ -30,4 +30,9 @@ std::string to_rfc3339(Timestamp time) {
                      milliseconds - seconds * 1000);
 }
 
+std::string local_text(Timestamp time) {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count();
+  return fmt::format("{:%Y-%m-%d %H:%M}", fmt::localtime(static_cast<std::time_t>(seconds)));
+}
+
 }  // namespace gleaner

@@ -58,6 +58,8 @@ class FakeClock final : public Clock {
 }
 // RFC 3339 in UTC with milliseconds, for example 2026-11-20T22:04:05.123Z.
 [[nodiscard]] std::string to_rfc3339(Timestamp time);
+// By this computer's clock and zone, as people write it: 2026-11-20 23:04.
+[[nodiscard]] std::string local_text(Timestamp time);
 [[nodiscard]] inline std::int64_t to_microseconds(Timestamp time) {
   return time.time_since_epoch().count();
 }

@@ -296,7 +296,7 @@ class CurlClient final : public HttpClient {
         return plain("no address is known for the proxy: check the variable https_proxy");
       case CURLE_COULDNT_CONNECT:
         if (const long number = info<long>(CURLINFO_OS_ERRNO); number == ECONNREFUSED)
-          return plain(where + " refuses connections: is the server running, and is the port right?");
+          return plain(where + " refuses connections: its server is down, or listens on another port");
         else if (number == ECONNRESET || number == EPIPE)  // It accepted, and reset before libcurl looked.
           return closed;
         return error("no connection to " + where +

@@ -22,7 +22,7 @@ BACK_WITHIN = 150  # seconds until each host computes again: a client looks once
 DISK = 64  # megabytes of a client's disk
 # What may happen, and how often it is drawn.
 KINDS = {"clone": 4, "restore": 4, "rename": 3, "slow": 3, "cut": 2, "kill-client": 4, "kill-server": 3, "kill-relay": 2, "full": 3,
-         "clock-client": 2, "clock-server": 2, "newcomer": 2}
+         "clock-client": 2, "clock-server": 2, "newcomer": 2, "put-out": 2}
 LINE = {"up": 8000, "down": 8000, "latency": 0.05, "loss": 0.03, "breaks": 60_000}
 JUMPS = [-7200, -30, 900, 7200, 3 * Calendar.DAY, -3 * Calendar.DAY]  # seconds
 
@@ -54,7 +54,8 @@ class Combination:
         self.grid, self.plan = grid, plan
         self.told = []  # what happened
         self.links, self.disks, self.calendars, self.before = {}, {}, {}, {}
-        self.backup, self.undone = None, []
+        self.codes = {}
+        self.backup, self.out = None, set()  # `out`: who was put out and has not joined again
 
     def run(self):
         with contextlib.ExitStack() as ends:
@@ -86,7 +87,8 @@ class Combination:
         self.ends.callback(self.disks[name].close)
         self.links[name] = Link(grid.relay_ports["lab"] if under_relay else grid.port)
         self.ends.callback(self.links[name].close)
-        grid.join(name, code=code_at(grid.relay_code("lab") if under_relay else self.code, f"127.0.0.1:{self.links[name].port}"))
+        self.codes[name] = code_at(grid.relay_code("lab") if under_relay else self.code, f"127.0.0.1:{self.links[name].port}")
+        grid.join(name, code=self.codes[name])
         grid.control(name, "prefs", "set", "disk_free_megabytes", "2")
         self.calendars[name] = Calendar(grid.directory)
         self.before[name] = elsewhere(grid, name, f"{random.Random(name).getrandbits(128):032x}", f"pc-{name}")
@@ -140,6 +142,8 @@ class Combination:
         copy = f"{name}-{len(self.before)}"
         copy_state(self.grid.state(name), self.grid.state(copy))
         self.calendars[copy], self.links[copy] = Calendar(self.grid.directory), self.links[name]
+        self.codes[copy] = self.codes[name]
+        self.out |= {copy} if name in self.out else set()
         self.before[copy] = elsewhere(self.grid, copy, f"{random.Random(copy).getrandbits(128):032x}", f"pc-{copy}")
         self.start_client(copy)
 
@@ -208,6 +212,24 @@ class Combination:
         if "server" in self.grid.processes:
             self.add_client("new")
 
+    def put_out(self, name, which, lasts):
+        """An administrator revokes it and lets it return: its owner joins with its code again."""
+        number = self.host_of(name)
+        sharing = {each for each in self.before if self.host_of(each) == number}
+        revoked = "server" in self.grid.processes and self.grid.admin("host", "revoke", number, "--may-return", "--yes", check=False)
+        if not revoked or revoked.returncode != 0:
+            return None
+        self.out |= sharing
+        return lasts, lambda: [self.return_to_project(each) for each in sorted(self.out)]
+
+    def return_to_project(self, name):
+        """True if it has joined; else it is tried again in the end."""
+        joined = self.grid.run("gleaner-client", "join", "--state", self.grid.state(name), self.codes[name], env=self.calendars[name].env,
+                               check=False)
+        if joined.returncode == 0:
+            self.out.discard(name)
+        return joined.returncode == 0
+
     def make_good(self):
         """Whatever still is wrong when all has happened ends."""
         for link in self.links.values():
@@ -220,6 +242,8 @@ class Combination:
             self.start_relay_again()
         for name in self.before:
             self.start_again(name)
+        for name in sorted(self.out):
+            self.wait(f"{name} to join again", lambda name=name: self.return_to_project(name), 60)
 
     # ---- what must hold
 

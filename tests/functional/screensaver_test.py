@@ -67,7 +67,7 @@ class Published(unittest.TestCase):
             text = grid.control("one", "receipts").stdout
             self.assertIn("72 items accepted from this computer", text)
             self.assertIn("genuine", text)
-            self.assertIn("accepted  72 items", grid.control("one", "status").stdout)
+            self.assertIn("accepted  72 items so far", grid.control("one", "status").stdout)
             self.assertIn(" today, ", grid.control("one", "top").stdout)
             self.assertIn("host", grid.control("one", "log").stdout)
             grid.kill("one", signal.SIGTERM)

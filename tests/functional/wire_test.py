@@ -158,6 +158,9 @@ class Wire(unittest.TestCase):
         self.assertEqual(status, 200)
         grant = reply["decoded"][0]
         begin, end = grant["range"]["begin"], grant["range"]["end"]
+        output = self.call("GET", f"/v1/admin/problems/{identity}/output", token=admin)
+        self.assertEqual((output["unit"], output["text"]), (grant["unit"], ""))
+        self.call("GET", f"/v1/admin/problems/{identity}/output?host=999999", token=admin, expect=409)
         body = {"commits": [], "units": [host.report(grant["unit"])], "slots": [], "platforms": ["any"],
                 "memory_bytes": 1 << 30, "cores": 1,
                 "proposal": {"performance": 1, "queue_unloaded": 1, "queue_current": 1, "items": 0}}

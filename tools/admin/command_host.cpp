@@ -243,7 +243,8 @@ Result<ExitCode> revoke(Session& session, const HostChoice& choice) {
   if (session.json())
     session.print_json(protocol::encode(revoked));
   else
-    session.people() << name << " is " << protocol::name_of(revoked.state) << '\n';
+    session.people() << name << " is revoked"
+                     << (choice.may_return ? ", and may return with a join code" : ", and may not return") << '\n';
   return ExitCode::ok;
 }
 

@@ -150,7 +150,7 @@ Grant StageState::request(const Requester& requester, Timestamp now, Changes& ch
                                 [](const Held* held) { return held->watch.withholds; }))
     return {{}, park, "nothing has come of what the relay holds: it gets more once it delivers"};
   if (!may_hold_more(host, slot, clock.fleet(), rules))
-    return {{}, park, "it has to deliver first what it holds"};
+    return {{}, park, "it must deliver the results that it holds first"};
   const double trusted = credit(host, clock.fleet(), rules, now);
   if (trusted <= 0) return {{}, park, "others had to compute what it held and did not deliver"};
 

@@ -308,6 +308,52 @@ TEST_CASE("Only the applications that the owner names are asked for, and taken")
   CHECK_FALSE(desk.world.server.work.back().applications);
 }
 
+TEST_CASE("An application that is excluded stops at once: its results go out, its unit goes back") {
+  Desk desk(2);
+  desk.world.server.queue_unit({0, 300});
+  settings::OwnerSettings owner_settings = when_idle();
+  desk.start(owner_settings);
+  REQUIRE(desk.world.run_until([&] { return desk.finished() > 3; }));
+  const std::int64_t finished = desk.finished();
+  owner_settings.applications = {"another", "a third"};
+  desk.world.engine->set_owner_settings(owner_settings);
+  REQUIRE(desk.world.run_until([&] { return desk.world.nothing_in_hand(); }, 200ms));
+  CHECK(desk.world.has_all({0, finished}));
+  CHECK(desk.world.server.items.size() < 300);
+  CHECK(desk.world.server.failures.empty());
+  CHECK(desk.world.gate.groups.empty());
+  REQUIRE(desk.world.run_until([&] { return desk.world.server.work.back().units.empty(); }, 200ms));
+  const EngineStatus status = desk.world.engine->status();
+  CHECK(status.reason.ends_with("the preference applications permits only another, a third"));
+  CHECK(std::count(status.details.begin(), status.details.end(), "applications: only another, a third") == 1);
+}
+
+TEST_CASE("A computer that was told to finish says so while it computes, and when it is done") {
+  Desk desk;
+  desk.world.server.queue_unit({0, 60});
+  desk.world.server.queue_unit({60, 120});
+  desk.start(when_idle());
+  REQUIRE(desk.world.run_until([&] { return desk.finished() > 3; }));
+  REQUIRE(desk.world.engine->finish().ok());
+  desk.world.engine->tick();
+  const auto reason = [&] { return desk.world.engine->status().reason; };
+  CHECK(reason().starts_with("computing "));
+  CHECK(reason().ends_with("; you asked to finish: no more work is fetched until `gleaner resume`"));
+  REQUIRE(desk.world.run_until([&] { return desk.world.nothing_in_hand(); }, 200ms));
+  CHECK(reason() == "not computing: you asked to finish: `gleaner resume` takes work again");
+}
+
+TEST_CASE("With one core permitted of two, no unit is fetched for the other") {
+  Desk desk(2);
+  for (std::int64_t begin = 0; begin < 900; begin += 300) desk.world.server.queue_unit({begin, begin + 300});
+  settings::OwnerSettings owner_settings = when_idle();
+  owner_settings.cores = 1;
+  desk.start(owner_settings);
+  REQUIRE(desk.world.run_until([&] { return desk.finished() > 3; }));
+  for (const auto& request : desk.world.server.work)
+    for (const protocol::SlotRequest& slot : request.slots) CHECK(slot.slot == 0);
+}
+
 TEST_CASE("Before sleep everything stops and is made safe; afterwards it says how long that was") {
   Desk desk;
   desk.world.server.queue_unit({0, 300});

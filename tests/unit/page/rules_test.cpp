@@ -14,9 +14,9 @@ class RecordingBackend final : public Backend {
     return std::string(R"({"ok":true})");
   }
   Result<std::string> preferences() override { return std::string("[]"); }
-  Status set_preference(const std::string& key, const std::string& value) override {
+  Status set_preference(const std::string& key, const std::optional<std::string>& value) override {
     if (key == "locked") return Error{ErrorKind::forbidden, "locked by the administrator"};
-    asked.push_back(key + "=" + value);
+    asked.push_back(value ? key + "=" + *value : key + " unset");
     return {};
   }
   Result<std::string> change_project(const std::string& key, const std::string& verb, double share) override {
@@ -181,6 +181,8 @@ TEST_CASE("Preferences are listed and set, and a refusal is said") {
       answer(request("POST", "/api/preferences", R"({"key":"run","value":"never"})"), gate, backend).status ==
       200);
   CHECK(backend.asked == std::vector<std::string>{"run=never"});
+  CHECK(answer(request("POST", "/api/preferences", R"({"key":"run"})"), gate, backend).status == 200);
+  CHECK(backend.asked.back() == "run unset");
   const Reply refused =
       answer(request("POST", "/api/preferences", R"({"key":"locked","value":"1"})"), gate, backend);
   CHECK(refused.status == 403);

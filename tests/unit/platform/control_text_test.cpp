@@ -53,7 +53,9 @@ TEST_CASE("Status is readable, coloured only when asked, and tolerant of missing
   CHECK(plain.find(
             "so far    12 core-minutes today, 3.1 core-hours in seven days, 310 core-hours in a year\n") !=
         std::string::npos);
-  CHECK(plain.find("1 cores at 0 %") != std::string::npos);
+  CHECK(plain.find("1 core at 0 %") != std::string::npos);
+  CHECK(plain.find("  core 1 ") != std::string::npos);
+  CHECK(plain.find("no contact since the client started") == std::string::npos);
   json::Value boxed = reply;
   boxed["status"]["cpu_share"] = 0.3;
   boxed["status"]["computer_cores"] = 2;
@@ -72,7 +74,7 @@ TEST_CASE("A refusal is told with its reason, and what was told of a problem lon
         {"name":"words","done":0.907,"items":20,"hosts":2,"in_hand":false},
         {"name":"letters","done":0.5,"items":20,"hosts":2,"in_hand":true}]}})");
   const std::string text = reply_text("status", reply, Colour::no);
-  CHECK(text.find("2 refused)\n  refused   the last one because: item 7: not a number\n") !=
+  CHECK(text.find("2 refused since the client started\n  refused   the last one because: item 7: not a number\n") !=
         std::string::npos);
   CHECK(text.find("words: 90 % was done when this computer had its last part of it") != std::string::npos);
   CHECK(text.find("  together  letters: 50 % done, ") != std::string::npos);
@@ -81,7 +83,7 @@ TEST_CASE("A refusal is told with its reason, and what was told of a problem lon
 TEST_CASE("Of several projects each is named; of one nothing more is said than before") {
   json::Value reply = json::parse_or_null(R"({"status":{"reason":"computing","project_name":"Atlas",
       "server":"https://a:1","slots":[{"slot":0,"state":"running","unit":9,"problem":"words","project":"Atlas"}],
-      "projects":[{"key":"0123456789abcdef","name":"Atlas","server":"https://a:1","share":3,
+      "projects":[{"key":"0123456789abcdef","name":"Atlas","server":"https://a:1","host":4,"last_contact_seconds":7,"share":3,
           "recent_part":0.754,"units_in_hand":2,"outbox":1,"state":"computing on 1 core"}]}})");
   const std::string one = reply_text("status", reply, Colour::no);
   CHECK(one.find("  project   Atlas at https://a:1\n") != std::string::npos);
@@ -91,7 +93,7 @@ TEST_CASE("Of several projects each is named; of one nothing more is said than b
   projects.push_back(json::Value{{"name", "Birds"}, {"suspended", true}, {"state", "you suspended it"}});
   projects.push_back("nonsense");
   const std::string several = reply_text("status", reply, Colour::no);
-  CHECK(several.find("Atlas at https://a:1: share 3, 75 % of late; computing on 1 core\n") !=
+  CHECK(several.find("Atlas at https://a:1: host 4, share 3, 75 % of late, last contact 7 s ago; computing on 1 core\n") !=
         std::string::npos);
   CHECK(several.find("you suspended it") != std::string::npos);
   CHECK(several.find(" words (Atlas): unit 9") != std::string::npos);

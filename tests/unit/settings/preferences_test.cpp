@@ -137,6 +137,44 @@ TEST_CASE("Setting a value writes a file that can be read again, and keeps the o
   CHECK(owner_settings.upload_bytes_per_second == 50'000);
 }
 
+TEST_CASE("A share may be a percentage, and a question be answered as people do") {
+  const Places places;
+  auto book = places.load();
+  REQUIRE(book.ok());
+  CHECK(book->set(places.files, "cpu_share", "50%").ok());
+  CHECK(book->values().cpu_share == 0.5);
+  for (const auto& [word, value] : {std::pair{"yes", true}, {"no", false}, {"on", true}, {"off", false}}) {
+    CHECK(book->set(places.files, "on_metered", word).ok());
+    CHECK(book->values().on_metered == value);
+  }
+  CHECK(book->set(places.files, "notifications", "off").ok());
+  CHECK(book->values().notifications == "off");
+  for (const char* const wrong : {"%", "200%", "0%", "50 %%", "nan%"})
+    CHECK_FALSE(book->set(places.files, "cpu_share", wrong).ok());
+}
+
+TEST_CASE("What is unset is the preset's again, and a preset says what it does not decide") {
+  const Places places;
+  auto book = places.load();
+  REQUIRE(book.ok());
+  CHECK(book->set(places.files, "cpu_share", "0.75").ok());
+  CHECK(book->set(places.files, "cores", "1").ok());
+  CHECK(book->set(places.files, "preset", "quiet").ok());
+  CHECK(book->values().cpu_share == 0.75);
+  CHECK(book->beside_preset() == std::vector<std::string>{"cpu_share"});
+  CHECK(book->unset(places.files, "cpu_share").ok());
+  CHECK(book->values().cpu_share == 0.5);
+  CHECK(book->origin("cpu_share") == "preset quiet");
+  CHECK(book->values().cores == 1);
+  CHECK(book->beside_preset().empty());
+  CHECK(book->unset(places.files, "cpu_share").ok());  // it was not set
+  CHECK(book->unset(places.files, "nonsense").error().kind == ErrorKind::not_found);
+  places.put("locked.d/10.toml", "cores = 1\n");
+  auto locked = places.load();
+  REQUIRE(locked.ok());
+  CHECK(locked->unset(places.files, "cores").error().kind == ErrorKind::forbidden);
+}
+
 TEST_CASE("A value is read alone: nothing else that it holds becomes a setting") {
   const Places places;
   auto book = places.load();
@@ -172,9 +210,9 @@ TEST_CASE("A wrong value is answered with the key, the value and what it may be"
   CHECK(answer("cores", "many") == "cores: \"many\" is not a whole number from 0 to 4096");
   CHECK(answer("cores", "1.5") == "cores: \"1.5\" is not a whole number from 0 to 4096");
   CHECK(answer("cores", "9999") == "cores: 9999 is not from 0 to 4096");
-  CHECK(answer("cpu_share", "2") == "cpu_share: 2 is not from 0.01 to 1");
-  CHECK(answer("cpu_share", "half") == "cpu_share: \"half\" is not a number from 0.01 to 1");
-  CHECK(answer("on_battery", "maybe") == "on_battery: \"maybe\" is not true or false");
+  CHECK(answer("cpu_share", "2") == "cpu_share: 2 is not from 0.01 to 1, or like 50%");
+  CHECK(answer("cpu_share", "half") == "cpu_share: \"half\" is not a number from 0.01 to 1, or like 50%");
+  CHECK(answer("on_battery", "maybe") == "on_battery: \"maybe\" is not true or false, yes or no");
   CHECK(answer("run", "sometimes") ==
         "run: \"sometimes\" is not one of \"when-idle\", \"always\", \"never\"");
   CHECK(answer("hours", "noon").starts_with("hours: \"noon\" is not like"));

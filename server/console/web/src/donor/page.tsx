@@ -8,6 +8,7 @@ import { Preferences } from "./preferences";
 import "../style.css";
 import "./donor.css";
 
+const energyText = (kwh: number): string => (kwh > 0 && kwh < 0.1 ? `${figure(1000 * kwh)}\u00a0Wh` : `${figure(kwh)}\u00a0kWh`);
 const and = (list: string[]): string => (list.length < 2 ? list.join() : `${list.slice(0, -1).join(", ")} and ${list[list.length - 1]}`);
 const computers = { one: "# computer", other: "# computers" };
 const firstLine = (text: string): string => text.trim().split("\n")[0];
@@ -97,7 +98,7 @@ function Contributed({ s }: { s: Status }) {
   const name = (begins: Date) => begins.toLocaleDateString("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
   const watts = energy(s.days) > 0;
   const last = s.days.filter(each => each.day > today - 7);
-  const told = (days: Day[]) => (hours(days) < 1 ? duration(3600 * hours(days)) : `${figure(hours(days))} h`) + (watts ? ` · ${figure(energy(days))} kWh` : "");
+  const told = (days: Day[]) => (hours(days) < 1 ? duration(3600 * hours(days)) : `${figure(hours(days))} h`) + (watts ? ` · ${energyText(energy(days))}` : "");
   return (
     <Card title="Contributed by this computer">
       <dl class="figures">
@@ -111,7 +112,7 @@ function Contributed({ s }: { s: Status }) {
           <svg class="weeks" viewBox={`0 0 ${weeksShown * 10} ${barHeight}`} preserveAspectRatio="none" role="img" aria-label={`core-hours of the last ${weeksShown} weeks: ${weeks.map(week => figure(week.hours)).join(", ")}`}>
             {weeks.map((week, i) => (
               <rect key={i} x={i * 10 + 1} width={8} y={barHeight - Math.max(1, (barHeight * week.hours) / most)} height={Math.max(1, (barHeight * week.hours) / most)}>
-                <title>{`week of ${name(week.begins)}: ${figure(week.hours)} core-hours${watts ? `, ${figure(week.energy)} kWh` : ""}`}</title>
+                <title>{`week of ${name(week.begins)}: ${figure(week.hours)} core-hours${watts ? `, ${energyText(week.energy)}` : ""}`}</title>
               </rect>
             ))}
           </svg>

@@ -93,10 +93,11 @@ function Hours({ one, set, week }: Control & { week: Week }) {
 
 function Row({ one, all, changed }: { one: Preference; all: Preference[]; changed: () => void }) {
   const valueOf = (key: string) => plain(all.find(other => other.key === key)?.value ?? "");
-  const set = async (value: string) => {
+  const set = async (value?: string) => {
     await attempt(() => ask("preferences", { key: one.key, value }), `${one.label}: saved`);
     changed();  // what holds now, also if it was refused
   };
+  const own = !one.locked && one.key !== "preset" && one.origin.endsWith("preferences.toml");
   const week = one.kind === "hours" ? hoursOf(listOf(one.value), !never.includes(one.key)) : null;
   const control = { one, set };
   return (
@@ -107,7 +108,8 @@ function Row({ one, all, changed }: { one: Preference; all: Preference[]; change
         : one.kind === "levels" ? <Levels texts={listOf(one.value)} cores={all.find(other => other.key === "cores")?.high ?? 1} locked={one.locked} set={set}
           usual={{ used: valueOf("run") === "always", idle: true, night: true, battery: valueOf("on_battery") === "true" }} />
         : week ? <Hours {...control} week={week} /> : <Text {...control} />}
-      <span class="from calm">{words(one.meaning)} {one.protects ? `Change it in a terminal: gleaner prefs set ${one.key} VALUE.` : one.locked ? "Locked by the administrator." : one.origin === "default" ? "" : `From: ${one.origin}.`}</span>
+      <span class="from calm">{words(one.meaning)} {one.protects ? `Change it in a terminal: gleaner prefs set ${one.key} VALUE.` : one.locked ? "Locked by the administrator." : one.origin === "default" || own ? "" : `From: ${one.origin}.`}
+        {own && <> You set it: <button type="button" class="plain" onClick={() => set()}>give it back to the defaults</button></>}</span>
     </div>
   );
 }
