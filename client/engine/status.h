@@ -41,7 +41,7 @@ struct ProjectStatus {
   std::string key;
   std::string name;
   std::string server;
-  std::int64_t host = 0;  // this computer, to it
+  std::int64_t host = 0;             // this computer, to it
   double last_contact_seconds = -1;  // ago; negative: none since this run began
   double share = 1;
   double recent_part = 0;  // of what all projects had of this computer of late, [0, 1]

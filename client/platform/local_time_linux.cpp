@@ -32,7 +32,8 @@ std::time_t change_between(std::time_t from, std::time_t to) {
 LocalTime local_time_at(std::time_t now) {
   ::tzset();  // the zone may have been changed; localtime_r() looks only once
   const std::tm local = local_at(now);
-  LocalTime time{(((local.tm_wday + 6) % 7) * 24 + local.tm_hour) * 60 + local.tm_min, local.tm_sec};
+  LocalTime time{(((local.tm_wday + 6) % 7) * 24 + local.tm_hour) * 60 + local.tm_min};
+  time.second = local.tm_sec;
   const std::time_t begin = now - local.tm_sec;
   for (std::time_t at = begin; at < begin + days_ahead * day; at += day) {
     const long before = local_at(at).tm_gmtoff;

@@ -19,8 +19,8 @@ struct ClockShift {
 
 struct LocalTime {
   int minute_of_week = 0;               // from Monday 00:00
-  int second = 0;                       // of that minute
   std::vector<ClockShift> shifts = {};  // in order
+  int second = 0;                       // of that minute
   // So many minutes from now.
   [[nodiscard]] int ahead(int minutes) const {
     int local = minute_of_week + minutes;

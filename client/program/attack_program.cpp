@@ -289,8 +289,8 @@ int run_attacks(const AttackCommand& command) {
   if (command.json)
     print_json(described, rows);
   else
-    terminal::print("\n{} of {} attacks were stopped{}\n", static_cast<std::int64_t>(rows.size()) - open, rows.size(),
-                    open == 0 ? "" : ": kernels of strangers should not run here");
+    terminal::print("\n{} of {} attacks were stopped{}\n", static_cast<std::int64_t>(rows.size()) - open,
+                    rows.size(), open == 0 ? "" : ": kernels of strangers should not run here");
   return open == 0 && !rows.empty() ? exit_ok : exit_problem;
 }
 

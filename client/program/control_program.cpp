@@ -71,7 +71,8 @@ int send_command(const ControlOptions& options, const json::Value& request) {
 // Those stand on either side of a command.
 CLI::App* with_common_options(CLI::App* command) {
   command->fallthrough();
-  return command->footer("Options of all commands: --json, --state DIR, --socket FILE (see `gleaner --help`).");
+  return command->footer(
+      "Options of all commands: --json, --state DIR, --socket FILE (see `gleaner --help`).");
 }
 
 std::string check_duration(const std::string& text) {
@@ -102,7 +103,9 @@ int control_main(int argc, char** argv) {
   };
   add("status", "Show what the client is doing, and its progress");
   CLI::App* pause = add("pause", "Stop computing, for a time or until `resume`");
-  CLI::Option* duration = pause->add_option("duration", options.duration, "For example 90s, 30m, 1h or 2d; a number alone: minutes")
+  CLI::Option* duration = pause
+                              ->add_option("duration", options.duration,
+                                           "For example 90s, 30m, 1h or 2d; a number alone: minutes")
                               ->check(check_duration);
   pause
       ->add_option("--until", options.until,

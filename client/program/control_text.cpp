@@ -42,9 +42,9 @@ std::string slot_line(const Json& slot, bool several, Colour colour) {
   const double begin = number_of(slot, "begin");
   const double size = number_of(slot, "end") - begin;
   const double part = size > 0 ? 100 * (number_of(slot, "finished") - begin) / size : 100;
-  std::string line = fmt::format("{} {}: unit {:.0f}, items {:.0f}-{:.0f}, {:.0f} %", head,
-                                 problem_of(slot, several), number_of(slot, "unit"), begin,
-                                 number_of(slot, "end") - 1, part);
+  std::string line =
+      fmt::format("{} {}: unit {:.0f}, items {:.0f}-{:.0f}, {:.0f} %", head, problem_of(slot, several),
+                  number_of(slot, "unit"), begin, number_of(slot, "end") - 1, part);
   if (state == "running") line += fmt::format(", {:.3g}/s", number_of(slot, "rate"));
   if (state == "running" && number_of(slot, "remaining_seconds") >= 0)
     line += ", " + duration_text(number_of(slot, "remaining_seconds")) + " left";
@@ -102,25 +102,27 @@ std::string cores_text(const Json& status) {
 // How this computer is known: to several projects under a number each, which stand with them.
 std::string computer_line(const Json& status) {
   const std::string name = text_of(status, "host_name");
-  return has_several_projects(status) ? "  computer  " + name
-                                      : fmt::format("  host      {:.0f} ({})", number_of(status, "host"), name);
+  return has_several_projects(status)
+             ? "  computer  " + name
+             : fmt::format("  host      {:.0f} ({})", number_of(status, "host"), name);
 }
 
 std::string status_text(const Json& status, Colour colour) {
   std::string out = painted(text_of(status, "reason"), "1", colour) + "\n";
   out += projects_lines(status);
-  out += computer_line(status) +
-         fmt::format(", {}, {:.0f} MFLOP/s a core\n", cores_text(status), number_of(status, "benchmark_mflops"));
-  out += fmt::format("  accepted  {:.0f} items so far, {:.0f} of them today\n", number_of(status, "items_total"),
-                     number_of(status, "items_today"));
-  out += fmt::format("  answers   {:.0f} results accepted, {:.0f} not needed, {:.0f} refused since the client started\n",
-                     number_of(status, "commits_accepted"), number_of(status, "commits_duplicate"),
-                     number_of(status, "commits_refused"));
+  out += computer_line(status) + fmt::format(", {}, {:.0f} MFLOP/s a core\n", cores_text(status),
+                                             number_of(status, "benchmark_mflops"));
+  out += fmt::format("  accepted  {:.0f} items so far, {:.0f} of them today\n",
+                     number_of(status, "items_total"), number_of(status, "items_today"));
+  out += fmt::format(
+      "  answers   {:.0f} results accepted, {:.0f} not needed, {:.0f} refused since the client started\n",
+      number_of(status, "commits_accepted"), number_of(status, "commits_duplicate"),
+      number_of(status, "commits_refused"));
   if (const std::string why = text_of(status, "last_refusal"); !why.empty())
     out += fmt::format("  refused   the last one because: {}\n", why);
   out += "  so far    " + given_text(status) + "\n";
-  out += fmt::format("  waiting   {:.0f} results for the server's answer; {}\n",
-                     number_of(status, "outbox"), contact_text(number_of(status, "last_contact_seconds")));
+  out += fmt::format("  waiting   {:.0f} results for the server's answer; {}\n", number_of(status, "outbox"),
+                     contact_text(number_of(status, "last_contact_seconds")));
   for (const Json& project : status["projects"].elements())
     if (const std::string place = text_of(project, "place"); !place.empty())
       out += fmt::format("  place     {}\n", place);

@@ -117,8 +117,8 @@ int run_join(const JoinCommand& command) {
           : "";
   terminal::print("{} {} at {} as host {} (\"{}\"). State: {}\n{}Start computing with: {}\n",
                   before ? "This computer has joined" : "Joined", joined->project_name(),
-                  joined->code.base_url(), joined->host.host.value, joined->name, state.root.string(), several,
-                  start);
+                  joined->code.base_url(), joined->host.host.value, joined->name, state.root.string(),
+                  several, start);
   return exit_ok;
 }
 

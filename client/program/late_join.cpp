@@ -61,11 +61,11 @@ Status LateJoin::begin(transport::Workers& workers, const state::StateDirectory&
                    return [this, joined = join_with(state, machine, code, facts)] {
                      under_way_ = false;
                      joined_ = joined.ok();
-                     outcome_ = joined.ok() ? Result<std::string>(fmt::format(
-                                                  "{} at {} as host {} (\"{}\")", joined->project_name(),
-                                                  joined->code.base_url(), joined->host.host.value,
-                                                  joined->name))
-                                            : Result<std::string>(joined.error());
+                     outcome_ = joined.ok()
+                                    ? Result<std::string>(fmt::format(
+                                          "{} at {} as host {} (\"{}\")", joined->project_name(),
+                                          joined->code.base_url(), joined->host.host.value, joined->name))
+                                    : Result<std::string>(joined.error());
                      if (joined.ok())
                        spdlog::info("joined {}", **outcome_);
                      else

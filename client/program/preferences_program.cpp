@@ -144,8 +144,10 @@ int change(const PreferencesCommand& command) {
   if (command.key != "preset" || beside.empty()) return exit_ok;
   std::string keys;
   for (const std::string& key : beside) keys += (keys.empty() ? "" : ", ") + key;
-  terminal::print("You set these yourself, and they stay as you set them: {}.\n"
-                  "`gleaner prefs unset KEY` gives one back to the preset.\n", keys);
+  terminal::print(
+      "You set these yourself, and they stay as you set them: {}.\n"
+      "`gleaner prefs unset KEY` gives one back to the preset.\n",
+      keys);
   return exit_ok;
 }
 

@@ -244,7 +244,8 @@ Result<ExitCode> revoke(Session& session, const HostChoice& choice) {
     session.print_json(protocol::encode(revoked));
   else
     session.people() << name << " is revoked"
-                     << (choice.may_return ? ", and may return with a join code" : ", and may not return") << '\n';
+                     << (choice.may_return ? ", and may return with a join code" : ", and may not return")
+                     << '\n';
   return ExitCode::ok;
 }
 

@@ -243,7 +243,7 @@ TEST_CASE("A disk with little room takes no new work") {
   world.start();
   world.run_for(10s, 200ms);
   CHECK(world.server.work.empty());
-  CHECK(world.engine->status().reason.find("nearly full") != std::string::npos);
+  CHECK(world.engine->status().reason.find("the preference disk_free_megabytes leaves") != std::string::npos);
 }
 
 // What a kill leaves is the journal up to some byte. From each such state the client must end with every item

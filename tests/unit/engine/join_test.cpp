@@ -39,13 +39,41 @@ TEST_CASE("Joining stores an identity that only its owner can read, and is idemp
     REQUIRE(::stat((joining.world.project / "identity" / name).c_str(), &facts) == 0);
     CHECK((facts.st_mode & 0777) == 0600);
   }
-  const auto requests = joining.world.server.requests.size();
   REQUIRE(joining.join(joining.world.server.join_code()).ok());
-  CHECK(joining.world.server.requests.size() == requests);  // nothing to ask
+  const auto& asked = joining.world.server.requests;
+  CHECK(asked.back() == "POST /v1/heartbeat");  // whether it is still taken
+  CHECK(std::count(asked.begin(), asked.end(), "POST /v1/enrol") == 1);
   const auto loaded = state::load_identity(joining.world.files, joining.state);
   REQUIRE(loaded.ok());
   CHECK(loaded->host.token == "token");
   CHECK(loaded->name == "test-host");
+}
+
+TEST_CASE("Who was put out and has not heard of it joins anew with the same code; who is banned does not") {
+  Joining joining;
+  REQUIRE(joining.join(joining.world.server.join_code()).ok());
+  int status = 403, enrolled = 200;
+  joining.world.server.before = [&](const io::HttpRequest& request) -> std::optional<Result<io::HttpReply>> {
+    const bool enrols = request.url.ends_with("/v1/enrol");
+    if (!enrols && !request.url.ends_with("/v1/heartbeat")) return std::nullopt;
+    if ((enrols ? enrolled : status) == 200) return std::nullopt;
+    io::HttpReply reply;
+    reply.status = enrols ? enrolled : status;
+    reply.body =
+        R"({"type":"about:blank","title":"no","status":403,"detail":"the administrator put it out"})";
+    return reply;
+  };
+  const auto times = [&] {
+    const auto& asked = joining.world.server.requests;
+    return std::count(asked.begin(), asked.end(), "POST /v1/enrol");
+  };
+  REQUIRE(joining.join(joining.world.server.join_code()).ok());
+  CHECK(times() == 2);
+  enrolled = 403;
+  CHECK_FALSE(joining.join(joining.world.server.join_code()).ok());
+  CHECK(state::load_identity(joining.world.files, joining.state).ok());
+  status = 503;  // no word from the server says nothing
+  CHECK(joining.join(joining.world.server.join_code()).ok());
 }
 
 TEST_CASE("Another code of the same server is shown to it, and nothing changes until that takes it") {

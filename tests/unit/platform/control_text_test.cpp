@@ -74,7 +74,8 @@ TEST_CASE("A refusal is told with its reason, and what was told of a problem lon
         {"name":"words","done":0.907,"items":20,"hosts":2,"in_hand":false},
         {"name":"letters","done":0.5,"items":20,"hosts":2,"in_hand":true}]}})");
   const std::string text = reply_text("status", reply, Colour::no);
-  CHECK(text.find("2 refused since the client started\n  refused   the last one because: item 7: not a number\n") !=
+  CHECK(text.find(
+            "2 refused since the client started\n  refused   the last one because: item 7: not a number\n") !=
         std::string::npos);
   CHECK(text.find("words: 90 % was done when this computer had its last part of it") != std::string::npos);
   CHECK(text.find("  together  letters: 50 % done, ") != std::string::npos);
@@ -93,8 +94,8 @@ TEST_CASE("Of several projects each is named; of one nothing more is said than b
   projects.push_back(json::Value{{"name", "Birds"}, {"suspended", true}, {"state", "you suspended it"}});
   projects.push_back("nonsense");
   const std::string several = reply_text("status", reply, Colour::no);
-  CHECK(several.find("Atlas at https://a:1: host 4, share 3, 75 % of late, last contact 7 s ago; computing on 1 core\n") !=
-        std::string::npos);
+  CHECK(several.find("Atlas at https://a:1: host 4, share 3, 75 % of late, last contact 7 s ago; computing "
+                     "on 1 core\n") != std::string::npos);
   CHECK(several.find("you suspended it") != std::string::npos);
   CHECK(several.find(" words (Atlas): unit 9") != std::string::npos);
   CHECK(top_text(reply, {200, 40}, Colour::no).find("Atlas 75 %, Birds 0 % (suspended)") !=
