@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "apps/wrap/tar.h"
+#include "shared/base/row_index.h"
 
 namespace gleaner::wrap {
 namespace {
@@ -137,6 +138,7 @@ Status WrapManager::write_rows(kit::ItemSource& items, kit::Output& output, File
   std::ofstream lines(table, std::ios::binary | std::ios::trunc);
   lines << header();
   std::optional<TarWriter> archive;
+  std::vector<std::int64_t> begins;  // of the rows in it
   if (files == Files::kept) {
     TRY_ASSIGN(archive, TarWriter::create(output.directory() / "rows.tar"));
   }
@@ -146,6 +148,7 @@ Status WrapManager::write_rows(kit::ItemSource& items, kit::Output& output, File
     TRY_ASSIGN(const Outcome kept, outcome(item->index, item->bytes));
     lines << line_of(item->index, kept, items.origin(item->index));
     if (archive) {
+      begins.push_back(archive->bytes());
       const std::string directory = six_digits(item->index + 1) + "/";
       for (std::size_t i = 0; i < kept.files.size(); ++i)
         TRY(archive->add(directory + "out" + command_.endings[i], kept.files[i]));
@@ -157,7 +160,7 @@ Status WrapManager::write_rows(kit::ItemSource& items, kit::Output& output, File
   if (!lines) return Error{ErrorKind::io, "cannot write " + table.string() + " (is the disk full?)"};
   output.result(table_name, "text/csv");
   if (!archive) return {};
-  TRY(archive->finish());
+  TRY(archive->finish(row_index(begins, archive->bytes())));
   output.result("rows.tar", "application/x-tar");
   return {};
 }

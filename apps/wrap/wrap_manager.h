@@ -1,7 +1,7 @@
 // The manager of a wrapped program. Of items that are files each result is a file: the input's name and an
 // ending. Of items that are rows there are two results: table.csv, which has the rows with the numbers that
 // were found in their output, how the program ended, in how many seconds and on which host; and rows.tar,
-// with a directory of files a row.
+// with a directory of files a row and, behind its end marks, an index (shared/base/row_index.h).
 #pragma once
 
 #include <optional>

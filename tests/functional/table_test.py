@@ -66,6 +66,10 @@ class Tables(unittest.TestCase):
             grid.wait_finished(identity)
             results = grid.results(identity)
             local = grid.run_local(self.directory / "plots", *arguments)
+            alone = grid.admin("problem", "result", identity, "--row", "7,18", "--row", ROWS, "-o", self.directory / "alone").stdout
+            beyond = grid.admin("problem", "result", identity, "--row", f"1-{ROWS + 1}", check=False)
+            self.assertEqual(beyond.returncode, 1)
+            self.assertIn(f"there is no row {ROWS + 1}: the table has {ROWS} rows", beyond.stderr)
             self.assertEqual(results["rows.tar"], local["rows.tar"])
         self.assertEqual(without_origin(results["table.csv"]), without_origin(local["table.csv"]))
         found = list(csv.DictReader(io.StringIO(results["table.csv"].decode())))
@@ -80,6 +84,10 @@ class Tables(unittest.TestCase):
             self.assertEqual(len(archive.getnames()), 2 * (ROWS - 1) + 1)
             self.assertIn(b"row, 7", archive.extractfile("000007/out.svg").read())
             self.assertIn(b"invalid expression", archive.extractfile("000018/error.txt").read())
+            names = ["000007/out.svg", "000007/out.txt", "000018/error.txt", f"{ROWS:06}/out.svg", f"{ROWS:06}/out.txt"]
+            self.assertEqual(alone.split(), [str(self.directory / "alone" / name) for name in names])
+            for name in names:
+                self.assertEqual((self.directory / "alone" / name).read_bytes(), archive.extractfile(name).read())
 
     def test_failed_rows_run_again(self):
         made = self.wrap("awk", "--name", "later", "--number", "sum=^sum (.*)", "--",
@@ -180,6 +188,10 @@ class Tables(unittest.TestCase):
             self.assertEqual([(row["row"], row["status"]) for row in table.failed()], [("3", "exit 3")])
             self.assertEqual(table.files()[2], {"out.txt": b"sum 22\n"})
             self.assertEqual(table.files()[3], {"error.txt": b""})
+            self.assertEqual([table.row(row) for row in range(1, 6)], [table.files()[row] for row in range(1, 6)])
+            self.assertEqual([path.read_bytes() for path in table.row(2, self.directory / "alone")], [b"sum 22\n"])
+            with self.assertRaisesRegex(IndexError, "no row 6: the table has 5 rows"):
+                table.row(6)
             self.assertEqual({row["host"] for row in table.rows()}, {"a"})
             table.retry_failed()
             table.wait(timeout=120 * SLOW)
