@@ -29,9 +29,20 @@ std::string at_stage(int stage) {
 
 class BundleCheck {
  public:
-  BundleCheck(const CheckRequest& request, const CheckWorld& world, const LocalBundle& bundle)
-      : context_{bundle, request, world, std::filesystem::absolute(request.work), Random(request.seed), {}} {
+  BundleCheck(const CheckRequest& request, const CheckWorld& world, const LocalBundle& bundle,
+              const LocalBundle* native)
+      : context_{bundle, request, world, std::filesystem::absolute(request.work), Random(request.seed), {}, 0, native} {
     report_.manifest = bundle.manifest;
+  }
+
+  // What can be told without running the kernel, for the reason `why`.
+  Result<CheckReport> look(const std::string& why, const std::string& advice) {
+    TRY_ASSIGN(const bool placed, kernels_are_placed());
+    if (placed) context_.findings.noted("platforms", why, advice);
+    TRY(needed_libraries_are_there());
+    report_.not_run = why;
+    report_.findings = context_.findings.in_order();
+    return std::move(report_);
   }
 
   Result<CheckReport> run() {
@@ -46,6 +57,7 @@ class BundleCheck {
       return local_error(checked.error(), "the manager");
     TRY(unknown_parameter());
     TRY(needed_libraries_are_there());
+    TRY_ASSIGN(const bool placed, kernels_are_placed());
     for (int stage = 0; stage < limits::stages_max; ++stage) {
       Reference reference;
       reference.stage = stage;
@@ -57,6 +69,7 @@ class BundleCheck {
       TRY_ASSIGN(const bool whole, check_stage(reference, *manager));
       if (!whole) break;
     }
+    if (placed) note_platforms();
     report_.findings = context_.findings.in_order();
     return std::move(report_);
   }
@@ -70,6 +83,33 @@ class BundleCheck {
     else
       context_.findings.noted("sandbox", confinement.describe() + ": " + weakness,
                               "on volunteers' computers kernels are confined by namespaces (bubblewrap)");
+  }
+
+  Result<bool> kernels_are_placed() {
+    CheckContext& c = context_;
+    TRY_ASSIGN(const auto wrong, misplaced_kernels(c.world.files, c.bundle.directory, c.bundle.manifest));
+    for (const std::string& each : wrong)
+      c.findings.failed("platforms", each, "a host gets the kernel of its own platform: name the right file in [kernel]");
+    return wrong.empty();
+  }
+
+  // Says nothing where there is one kernel only, which was run.
+  void note_platforms() {
+    const CheckContext& c = context_;
+    const std::string asked = c.request.platform.empty() ? this_platform() : c.request.platform;
+    std::string others;
+    for (const auto& [platform, kernel] : c.bundle.manifest.kernels)
+      if (c.bundle.directory / kernel != c.bundle.kernel &&
+          (c.native == nullptr || c.bundle.directory / kernel != c.native->kernel))
+        others += (others.empty() ? "" : ", ") + platform;
+    if (others.empty() && !c.bundle.emulator && c.request.platform.empty()) return;
+    std::string text = "the kernel for " + asked + " was run";
+    if (c.bundle.emulator) text += " under " + io::Path(c.bundle.emulator->command.front()).filename().string();
+    if (c.native != nullptr) text += ", and agrees with that for " + this_platform();
+    if (others.empty())
+      context_.findings.passed("platforms", text);
+    else
+      context_.findings.noted("platforms", text + "; not run: " + others, "`app check --platform` runs another");
   }
 
   // A typing mistake in a parameter's name should not go unnoticed.
@@ -267,6 +307,12 @@ class BundleCheck {
 
   void note_figures(const Reference& reference, const Trial::Outcome& outcome, std::int64_t bytes) {
     CheckContext& c = context_;
+    if (c.bundle.emulator) {  // whose memory and time these would be
+      report_.stages.push_back({reference.plan.name, reference.plan.items, reference.count(), bytes,
+                                outcome.peak_bytes, outcome.seconds, outcome.cpu_seconds,
+                                outcome.slowest_item_seconds});
+      return;
+    }
     const std::int64_t limit = c.bundle.manifest.memory_bytes;
     StageFigures figures{
         reference.plan.name, reference.plan.items, reference.count(),   bytes,
@@ -342,6 +388,7 @@ const std::vector<CheckInfo>& checks() {
   static const std::vector<CheckInfo> all{
       {"sandbox", "the programs run confined, as on volunteers' computers and on a server"},
       {"libraries", "programs need no shared library but those of C and C++ and the bundle's own"},
+      {"platforms", "each kernel is a program of its platform, and platforms agree"},
       {"parameters", "the manager refuses parameters that it does not know"},
       {"defaults", "what the manifest says of parameters that are left out is so"},
       {"contract", "one kernel computes all items, and the manager takes them"},
@@ -418,10 +465,32 @@ Bytes segment_of(const Reference& reference, Range range) {
 Result<CheckReport> check_bundle(const CheckRequest& request, const CheckWorld& world) {
   if (world.files.exists(request.work))
     return Error{ErrorKind::conflict, request.work.string() + " is there already: remove it first"};
-  TRY_ASSIGN(const LocalBundle bundle, open_bundle(request.bundle));
+  const std::string asked = request.platform.empty() ? this_platform() : request.platform;
+  TRY_ASSIGN(LocalBundle bundle, open_bundle(request.bundle, asked));
   TRY(check_content(bundle, request.content));
   TRY(world.files.make_directories(request.work));
-  return BundleCheck(request, world, bundle).run();
+  TRY_ASSIGN(const Bytes head, world.files.read_range(bundle.kernel, 0, program_head_bytes));
+  const std::string found = platform_of(head);
+  // The check says what is wrong with a file that is none or another's.
+  const bool runs_here = found == "any" || found == this_platform() || (found.empty() && asked == this_platform());
+  if (runs_here) return BundleCheck(request, world, bundle, nullptr).run();
+  const std::string why = "the kernel for " + asked + " was not run";
+  const auto emulator = find_emulator(found, std::filesystem::absolute(request.work));
+  if (!emulator) {
+    const std::string package = emulator_package(found);
+    return BundleCheck(request, world, bundle, nullptr)
+        .look(why + ": nothing here runs programs for " + (found.empty() ? "that platform" : found),
+              package.empty() ? "check it on such a computer"
+                              : "install " + package + ", or check it on such a computer");
+  }
+  const std::string runner = io::Path(emulator->command.front()).filename().string();
+  if (!emulator->confinable && world.confinement.confines())
+    return BundleCheck(request, world, bundle, nullptr)
+        .look(why + ": the sandbox has no place for " + runner,
+              std::string("run it without the sandbox: --unconfined \"") + unconfined_words + "\"");
+  bundle.emulator = *emulator;
+  const auto native = open_bundle(request.bundle, this_platform());
+  return BundleCheck(request, world, bundle, native.ok() ? &*native : nullptr).run();
 }
 
 }  // namespace gleaner::local
