@@ -4,6 +4,7 @@
 #include <fstream>
 #include <numeric>
 
+#include "apps/wrap/comparison.h"
 #include "apps/wrap/tar.h"
 #include "shared/base/row_index.h"
 
@@ -94,6 +95,23 @@ Result<kit::Validation> WrapManager::validate(int stage, kit::SegmentReader& seg
                            TRY(outcome(item, bytes));
                            return {};
                          });
+}
+
+Result<std::string> WrapManager::compare(int stage, std::int64_t item, std::string_view a,
+                                         std::string_view b) {
+  if (a == b || command_.compare.empty()) return Manager::compare(stage, item, a, b);
+  TRY_ASSIGN(const Outcome one, outcome(item, a));
+  TRY_ASSIGN(const Outcome other, outcome(item, b));
+  if (one.status != other.status) return "they ended otherwise";
+  Comparison comparison(command_.bundle / command_.compare);
+  // Of rows that failed alike the last words may differ.
+  for (std::size_t i = 0; i < one.files.size(); ++i) {
+    if (one.files[i] == other.files[i]) continue;
+    TRY_ASSIGN(const std::string difference,
+               comparison.of(command_.endings[i], one.files[i], other.files[i]));
+    if (!difference.empty()) return output_file(command_.endings[i]) + ": " + difference;
+  }
+  return std::string();
 }
 
 Status WrapManager::write_files(kit::ItemSource& items, kit::Output& output) const {

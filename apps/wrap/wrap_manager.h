@@ -26,6 +26,9 @@ class WrapManager final : public kit::Manager {
   [[nodiscard]] Status check(const kit::Problem& problem) override;
   [[nodiscard]] Result<std::optional<kit::Stage>> plan(int stage) override;
   [[nodiscard]] Result<kit::Validation> validate(int stage, kit::SegmentReader& segment) override;
+  // By the author's program, where there is one.
+  [[nodiscard]] Result<std::string> compare(int stage, std::int64_t item, std::string_view a,
+                                            std::string_view b) override;
   [[nodiscard]] Status combine(int stage, kit::ItemSource& items, kit::Output& output) override;
   // Those in hand; of rows the table alone.
   [[nodiscard]] Status preview(int stage, kit::ItemSource& items, kit::Output& output) override;

@@ -229,6 +229,40 @@ class Tables(unittest.TestCase):
             results = grid.results(identity)
         self.assertRegex(results["table.csv"].decode(), r"\Arow,x,y,status,seconds,host\n1,1,1,ok,[0-9.]+,\w\n2,2,2,ok,[0-9.]+,\w\n\Z")
 
+    def test_the_author_decides_which_results_are_equal(self):
+        """Numbers whose last digits differ each time: by bytes no two hosts would ever agree."""
+        compare = self.write("close", """#!/usr/bin/env python3
+import sys
+one, other = (float(open(file).read()) for file in sys.argv[1:])
+if abs(one - other) > 1e-3:
+    print(f"{one} is not {other}")
+    sys.exit(1)
+""")
+        compare.chmod(0o755)
+        table = self.write("runs.csv", "x\n1\n2\n3\n")
+        program = 'BEGIN {{ srand(); printf "%.9f\\n", {x} + 1e-6 * systime() % 1e-4 }}'
+        check = [ADMIN, "app", "check", "close-enough", "--table", table, *local_arguments()]
+        for arguments, code in ((["--compare", compare], 0), ([], 1)):
+            shutil.rmtree(self.directory / "close-enough", ignore_errors=True)
+            made = self.wrap("awk", "--name", "close-enough", *arguments, "--number", "y=(.*)", "--", program)
+            self.assertEqual(made.returncode, 0, made.stderr)
+            done = subprocess.run(check, cwd=self.directory, capture_output=True, text=True, timeout=300 * SLOW)
+            self.assertEqual(done.returncode, code, done.stdout)
+        self.assertRegex(done.stdout, "FAIL +determinism")
+        shutil.rmtree(self.directory / "close-enough")
+        made = self.wrap("awk", "--name", "close-enough", "--compare", compare, "--number", "y=(.*)", "--", program)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        with Grid() as grid:
+            grid.start_server()
+            grid.add_application(self.directory / "close-enough")
+            identity = grid.add_problem("close-enough", "close", "--table", table, "--validation", "quorum:2")
+            for name in ("a", "b"):
+                grid.add_client(name)
+            grid.wait_finished(identity)
+            self.assertEqual(grid.problem(identity)["disagreements"], 0)
+            rows = list(csv.DictReader(io.StringIO(grid.results(identity)["table.csv"].decode())))
+        self.assertEqual([round(float(row["y"]), 2) for row in rows], [1, 2, 3])
+
     @needs(shutil.which("busybox"), "busybox-static is not installed")
     def test_a_script_of_the_shell_by_questions(self):
         script = self.write("count", "#!/bin/sh\n[ $1 = x ] && exit 7\ni=0\nwhile [ $i -lt $1 ]; do i=$((i + 3)); done\necho sum $i > $2\n")

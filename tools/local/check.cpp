@@ -178,7 +178,7 @@ class BundleCheck {
   Status needed_libraries_are_there() {
     CheckContext& c = context_;
     TRY_ASSIGN(const SystemNeeds needs,
-               system_needs(c.world.files, c.bundle.directory, c.bundle.manifest.manager));
+               system_needs(c.world.files, c.bundle.directory, {c.bundle.manifest.manager, c.bundle.manifest.helper}));
     const auto& missing = needs.missing;
     for (const MissingLibrary& each : missing)
       c.findings.failed(

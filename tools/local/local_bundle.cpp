@@ -64,6 +64,7 @@ Result<LocalBundle> open_bundle(const io::Path& directory, const std::string& pl
   }
   bundle.kernel = bundle.directory / kernel;
   bundle.manager = bundle.directory / bundle.manifest.manager;
+  if (!bundle.manifest.helper.empty()) bundle.helper = bundle.directory / bundle.manifest.helper;
   return bundle;
 }
 

@@ -298,7 +298,7 @@ TEST_CASE("a program that was linked on a newer system than a volunteer's is tol
   std::filesystem::create_directories(bundle);
   const auto needs = [&] {
     std::ofstream(bundle / "kernel", std::ios::binary) << program;
-    auto read_needs = local::system_needs(io::real_files(), bundle, "");
+    auto read_needs = local::system_needs(io::real_files(), bundle, {});
     REQUIRE(read_needs.ok());
     return std::move(read_needs).value();
   };
