@@ -85,6 +85,18 @@ class BundleCheck {
                               "on volunteers' computers kernels are confined by namespaces (bubblewrap)");
   }
 
+  void note_systems(const SystemNeeds& needs) {
+    std::string names;
+    for (const System& system : systems) names += (names.empty() ? "" : ", ") + std::string(system.name);
+    std::string text = "programs need only the bundle and the C and C++ libraries of " + names;
+    if (needs.glibc.empty())
+      text += std::string(" and ") + musl_system;
+    else
+      text += "; " + needs.glibc + " does not start on " + musl_system +
+              ", which has no GNU C library: a static program does";
+    context_.findings.passed("libraries", text);
+  }
+
   Result<bool> kernels_are_placed() {
     CheckContext& c = context_;
     TRY_ASSIGN(const auto wrong, misplaced_kernels(c.world.files, c.bundle.directory, c.bundle.manifest));
@@ -187,14 +199,14 @@ class BundleCheck {
               (missing.size() == 1 ? "" : fmt::format(", and there are {} more", missing.size() - 1)),
           "link it statically, or put the library into the bundle where the program finds it "
           "(`ldd`, `patchelf --set-rpath '$ORIGIN'`)");
-    for (const NewerSymbol& each : needs.newer)
-      c.findings.failed("libraries", each.file + " needs " + each.version + ", and " + each.system,
-                        "build it on the oldest of these systems, or link it statically");
-    if (missing.empty() && needs.newer.empty()) {
-      std::string names;
-      for (const System& system : systems) names += (names.empty() ? "" : ", ") + std::string(system.name);
-      c.findings.passed("libraries", "programs need only the bundle and the C and C++ libraries of " + names);
+    for (const NewerSymbol& each : needs.newer) {
+      const std::string what = each.file + " needs " + each.version + ", and " + each.system;
+      if (each.client)
+        c.findings.failed("libraries", what, "build it on the oldest of these systems, or link it statically");
+      else
+        c.findings.noted("libraries", what, "there is no client for that system yet");
     }
+    if (missing.empty() && needs.newer.empty()) note_systems(needs);
     return {};
   }
 

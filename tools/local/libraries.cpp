@@ -123,7 +123,7 @@ std::optional<NewerSymbol> newer_than(const System& system, const std::vector<Sy
          {std::pair{"GLIBC_", system.glibc}, std::pair{"GLIBCXX_", system.libstdcxx}}) {
       const auto asked = numbers_of(each.version, series);
       if (asked && *asked > numbers_of(has, "").value_or(std::vector<int>{}))
-        return NewerSymbol{{}, each.version, std::string(system.name) + " has " + has};
+        return NewerSymbol{{}, each.version, std::string(system.name) + " has " + has, system.client};
     }
   }
   return std::nullopt;
@@ -202,6 +202,7 @@ Result<SystemNeeds> system_needs(const io::Files& files, const io::Path& bundle,
         needs.newer.push_back(std::move(*newer));
       }
     for (const std::string& library : needed[file]) {
+      if (library == "libc.so.6" && !there.contains(library) && needs.glibc.empty()) needs.glibc = file;
       const auto own = there.find(library);
       if (own == there.end()) {
         if (std::find(system_libraries.begin(), system_libraries.end(), library) == system_libraries.end())

@@ -22,11 +22,14 @@ struct NewerSymbol {
   std::string file;     // as above
   std::string version;  // "GLIBC_2.38"
   std::string system;   // "Debian 12 has 2.36"
+  bool client = true;   // System::client
 };
 
 struct SystemNeeds {
   std::vector<MissingLibrary> missing;
   std::vector<NewerSymbol> newer;  // one a file and system
+  // A program that needs the system's GNU C library, and does not start where that is musl; empty: none.
+  std::string glibc;
 };
 
 struct SymbolVersion {

@@ -227,7 +227,8 @@ Result<WrappedBundle> fill(io::Files& files, io::ProcessRunner& processes, const
   TRY(files.write(into / "manifest.toml", manifest, io::Mode::normal));
   TRY_ASSIGN(const SystemNeeds needs, system_needs(files, into, {compare}));
   for (const MissingLibrary& each : needs.missing) made.missing.push_back(each.library);
-  for (const NewerSymbol& each : needs.newer) made.missing.push_back(each.version + " (" + each.system + ")");
+  for (const NewerSymbol& each : needs.newer)
+    if (each.client) made.missing.push_back(each.version + " (" + each.system + ")");
   TRY_ASSIGN(made.bytes, bundle_bytes(into));
   return made;
 }
