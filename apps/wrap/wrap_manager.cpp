@@ -102,7 +102,7 @@ Result<std::string> WrapManager::compare(int stage, std::int64_t item, std::stri
   if (a == b || command_.compare.empty()) return Manager::compare(stage, item, a, b);
   TRY_ASSIGN(const Outcome one, outcome(item, a));
   TRY_ASSIGN(const Outcome other, outcome(item, b));
-  if (one.status != other.status) return "they ended otherwise";
+  if (one.status != other.status) return std::string("they ended otherwise");
   Comparison comparison(command_.bundle / command_.compare);
   // Of rows that failed alike the last words may differ.
   for (std::size_t i = 0; i < one.files.size(); ++i) {

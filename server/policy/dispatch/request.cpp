@@ -15,6 +15,10 @@ namespace {
 // Where no problem has anything for a host, work may come back at any moment (a stalled holder): it asks
 // again as often as the stages find useful.
 constexpr double nothing_retry = 5, soonest_retry = 0.25, hold_retry = 60;
+// A project that had work a minute ago probably has more soon: a person who calls a function again, a flow's next
+// node. Its own hosts ask sooner, all of them together at most as often as resting ones do (pacing.h).
+constexpr Duration lately = std::chrono::minutes{1};
+constexpr double lately_retry = 0.5, requests_per_second = 200;
 
 template <typename List, typename Value>
 bool contains(const List& list, const Value& value) {
@@ -108,12 +112,17 @@ void Dispatch::serve(const WorkDemand& asked, Timestamp now, Served& served) {
   else if (attempt.foreign != nullptr)
     reason = attempt.foreign->application + " has kernels for " + joined(attempt.foreign->platforms) +
              ", and this computer runs " + joined(demand.offer.platforms);
-  attempt.nothing(nothing_retry, reason);
+  attempt.nothing(rest_seconds(host, now), reason);
   for (const auto& [id, problem] : problems_) {
     if (problem.terms.running && problem.stage)
       served.retry_after =
           std::min(served.retry_after, std::max(soonest_retry, problem.stage->view().heartbeat_seconds(now)));
   }
+}
+
+double Dispatch::rest_seconds(const Host& host, Timestamp now) const {
+  if (!host.terms.own || !worked_at_ || now - *worked_at_ > lately) return nothing_retry;
+  return std::clamp(static_cast<double>(hosts_.size()) / requests_per_second, lately_retry, nothing_retry);
 }
 
 void Dispatch::serve_slot(Attempt& attempt, const SlotDemand& slot, UnitId unit) {
