@@ -40,7 +40,8 @@ struct Command {
   bool names_input = false;                                  // {in}
   std::vector<std::pair<std::string, std::string>> numbers;  // a name, and the expression that finds it
   Ignored ignored;                                           // parts of the kept files
-  std::filesystem::path compare;  // in the bundle: decides whether two results are equal; empty: their bytes do
+  std::filesystem::path
+      compare;  // in the bundle: decides whether two results are equal; empty: their bytes do
 };
 
 // `self`: argv[0] of a program in the bundle's bin directory.

@@ -1,6 +1,6 @@
-// Index of rows.tar, the files of all rows of a table's problem, so that a reader fetches one row's files by two
-// short ranges. It follows the archive's end marks, where readers of tar archives stop. Numbers are uint64,
-// little-endian:
+// Index of rows.tar, the files of all rows of a table's problem, so that a reader fetches one row's files by
+// two short ranges. It follows the archive's end marks, where readers of tar archives stop. Numbers are
+// uint64, little-endian:
 //
 //   begin of row 1, ... begin of row N, end of row N     offsets of headers in the archive
 //   "glnrows1", N

@@ -197,8 +197,7 @@ Status check_whole(const Manifest& manifest, std::int64_t format, const std::str
     if (const auto parsed = parse_need(need); !parsed.ok()) mistake("needs", parsed.error().message);
   if (!wrapped && !manifest.wrap_compare.empty())
     mistake("wrap.compare", "compares results of wrap.command, and there is none");
-  if (wrapped && !manifest.helper.empty())
-    mistake("manager.helper", "goes without [wrap]: say wrap.compare");
+  if (wrapped && !manifest.helper.empty()) mistake("manager.helper", "goes without [wrap]: say wrap.compare");
   if (manifest.manager.empty() && !wrapped)
     mistake("manager.program", "missing: the manager's file in the bundle");
   if (manifest.kernels.empty() && !wrapped)

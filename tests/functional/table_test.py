@@ -68,7 +68,7 @@ class Tables(unittest.TestCase):
             local = grid.run_local(self.directory / "plots", *arguments)
             alone = grid.admin("problem", "result", identity, "--row", "7,18", "--row", ROWS, "-o", self.directory / "alone").stdout
             beyond = grid.admin("problem", "result", identity, "--row", f"1-{ROWS + 1}", check=False)
-            self.assertEqual(beyond.returncode, 1)
+            self.assertEqual(beyond.returncode, 4)
             self.assertIn(f"there is no row {ROWS + 1}: the table has {ROWS} rows", beyond.stderr)
             self.assertEqual(results["rows.tar"], local["rows.tar"])
         self.assertEqual(without_origin(results["table.csv"]), without_origin(local["table.csv"]))

@@ -131,8 +131,8 @@ void print(Session& session, const local::CheckReport& report, const CheckOption
         << counted(static_cast<std::int64_t>(report.findings.size()), "check")
         << " with this problem can tell\n";
   else
-    out << name << " fails " << counted(failed, "check")
-        << "; the same choices again: --seed " << options.seed << '\n';
+    out << name << " fails " << counted(failed, "check") << "; the same choices again: --seed "
+        << options.seed << '\n';
 }
 
 Result<ExitCode> check(Session& session, const CheckOptions& options) {
@@ -189,9 +189,10 @@ void add_check_command(CLI::App& applications, Action& chosen) {
   command->add_option("--seed", options->seed, "the random choices: where it is cut, killed, damaged")
       ->capture_default_str();
   command
-      ->add_option("--platform", options->platform,
-                   "check the kernel that hosts of this platform get, for example aarch64-linux; one of another "
-                   "kind of computer runs under qemu-user or Wine, if that is installed")
+      ->add_option(
+          "--platform", options->platform,
+          "check the kernel that hosts of this platform get, for example aarch64-linux; one of another "
+          "kind of computer runs under qemu-user or Wine, if that is installed")
       ->type_name("PLATFORM");
   declare_unconfined(command, options->unconfined);
   command->add_flag("--keep", options->keep, "keep the work directory, for a look at what was written");

@@ -29,7 +29,7 @@ struct ProblemChoice {
   bool partial = false;
   bool failed = false;
   std::vector<std::string> rows;  // of result
-  ProblemOptions content;  // of append
+  ProblemOptions content;         // of append
   std::string application;
   int count = 50;
 };
@@ -252,9 +252,8 @@ Result<ExitCode> download_preview(Session& session, Api& api, const protocol::Pr
 Result<ExitCode> result_of_rows(Session& session, Api& api, const protocol::ProblemInfo& problem,
                                 const ProblemChoice& choice) {
   TRY_ASSIGN(const RangeSet rows, parse_rows(choice.rows));
-  TRY_ASSIGN(const auto written,
-             download_rows(api, session.outside().files, problem.results, rows, choice.out,
-                           choice.force ? Overwrite::yes : Overwrite::no));
+  TRY_ASSIGN(const auto written, download_rows(api, session.outside().files, problem.results, rows,
+                                               choice.out, choice.force ? Overwrite::yes : Overwrite::no));
   std::vector<Document> described;
   for (const RowFile& file : written) {
     if (!session.json()) session.people() << file.path.string() << '\n';

@@ -13,7 +13,7 @@ namespace gleaner::admin {
 namespace {
 
 constexpr std::int64_t rows_at_once = transfer_piece_bytes / row_index_entry_bytes - 1;
-constexpr std::int64_t block_bytes = 512;  // of a tar archive
+constexpr std::int64_t block_bytes = 512;            // of a tar archive
 constexpr std::int64_t headers_bytes_max = 1 << 20;  // of a row: a program has some dozen files
 
 std::optional<std::int64_t> row_number(std::string_view text) {
@@ -28,8 +28,9 @@ Status add_rows(std::string_view word, RangeSet& rows) {
   const auto first = row_number(word.substr(0, dash));
   const auto last = dash == word.size() ? first : row_number(word.substr(dash + 1));
   if (!first || !last || *last < *first)
-    return Error{ErrorKind::invalid, "\"" + clean_line(std::string(word)) +
-                                         "\" names no rows: expected for example 17, or 3-5 (rows count from 1)"};
+    return Error{ErrorKind::invalid,
+                 "\"" + clean_line(std::string(word)) +
+                     "\" names no rows: expected for example 17, or 3-5 (rows count from 1)"};
   rows.add({*first, *last + 1});
   return {};
 }
@@ -128,7 +129,8 @@ class RowDownload {
       for (std::size_t i = first; i < after; ++i) {
         const auto begin = static_cast<std::size_t>(offsets[i] - offsets[first]);
         const auto bytes = static_cast<std::size_t>(offsets[i + 1] - offsets[i]);
-        TRY(write_row(rows.begin + static_cast<std::int64_t>(i), std::string_view(part).substr(begin, bytes)));
+        TRY(write_row(rows.begin + static_cast<std::int64_t>(i),
+                      std::string_view(part).substr(begin, bytes)));
       }
       first = after;
     }

@@ -1,6 +1,6 @@
-// Files of single rows of a table's problem, fetched by ranges of its rows.tar (shared/base/row_index.h): three
-// short requests a row, however many rows there are. One thread. Errors: invalid, not_found, untrusted, and
-// those of the API and of files.
+// Files of single rows of a table's problem, fetched by ranges of its rows.tar (shared/base/row_index.h):
+// three short requests a row, however many rows there are. One thread. Errors: invalid, not_found, untrusted,
+// and those of the API and of files.
 #pragma once
 
 #include <cstdint>

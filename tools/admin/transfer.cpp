@@ -112,8 +112,7 @@ Status check_result_name(const std::string& name) {
 }
 
 Error is_there_already(const io::Path& path) {
-  return {ErrorKind::conflict, path.string() +
-                                   " is there already with other content: name another " +
+  return {ErrorKind::conflict, path.string() + " is there already with other content: name another " +
                                    "directory with -o, or replace it with --force"};
 }
 

@@ -31,7 +31,8 @@ class BundleCheck {
  public:
   BundleCheck(const CheckRequest& request, const CheckWorld& world, const LocalBundle& bundle,
               const LocalBundle* native)
-      : context_{bundle, request, world, std::filesystem::absolute(request.work), Random(request.seed), {}, 0, native} {
+      : context_{bundle, request, world, std::filesystem::absolute(request.work), Random(request.seed),
+                 {},     0,       native} {
     report_.manifest = bundle.manifest;
   }
 
@@ -101,13 +102,15 @@ class BundleCheck {
     CheckContext& c = context_;
     TRY_ASSIGN(const auto wrong, misplaced_kernels(c.world.files, c.bundle.directory, c.bundle.manifest));
     for (const std::string& each : wrong)
-      c.findings.failed("platforms", each, "a host gets the kernel of its own platform: name the right file in [kernel]");
+      c.findings.failed("platforms", each,
+                        "a host gets the kernel of its own platform: name the right file in [kernel]");
     return wrong.empty();
   }
 
   // Says nothing where there is one kernel only, which was run.
   void note_platforms() {
     const CheckContext& c = context_;
+    if (c.findings.has_failed("contract") || c.findings.has_failed("determinism")) return;
     const std::string asked = c.request.platform.empty() ? this_platform() : c.request.platform;
     std::string others;
     for (const auto& [platform, kernel] : c.bundle.manifest.kernels)
@@ -116,12 +119,14 @@ class BundleCheck {
         others += (others.empty() ? "" : ", ") + platform;
     if (others.empty() && !c.bundle.emulator && c.request.platform.empty()) return;
     std::string text = "the kernel for " + asked + " was run";
-    if (c.bundle.emulator) text += " under " + io::Path(c.bundle.emulator->command.front()).filename().string();
+    if (c.bundle.emulator)
+      text += " under " + io::Path(c.bundle.emulator->command.front()).filename().string();
     if (c.native != nullptr) text += ", and agrees with that for " + this_platform();
     if (others.empty())
       context_.findings.passed("platforms", text);
     else
-      context_.findings.noted("platforms", text + "; not run: " + others, "`app check --platform` runs another");
+      context_.findings.noted("platforms", text + "; not run: " + others,
+                              "`app check --platform` runs another");
   }
 
   // A typing mistake in a parameter's name should not go unnoticed.
@@ -189,8 +194,8 @@ class BundleCheck {
   // On this machine all of it may be there.
   Status needed_libraries_are_there() {
     CheckContext& c = context_;
-    TRY_ASSIGN(const SystemNeeds needs,
-               system_needs(c.world.files, c.bundle.directory, {c.bundle.manifest.manager, c.bundle.manifest.helper}));
+    TRY_ASSIGN(const SystemNeeds needs, system_needs(c.world.files, c.bundle.directory,
+                                                     {c.bundle.manifest.manager, c.bundle.manifest.helper}));
     const auto& missing = needs.missing;
     for (const MissingLibrary& each : missing)
       c.findings.failed(
@@ -202,7 +207,8 @@ class BundleCheck {
     for (const NewerSymbol& each : needs.newer) {
       const std::string what = each.file + " needs " + each.version + ", and " + each.system;
       if (each.client)
-        c.findings.failed("libraries", what, "build it on the oldest of these systems, or link it statically");
+        c.findings.failed("libraries", what,
+                          "build it on the oldest of these systems, or link it statically");
       else
         c.findings.noted("libraries", what, "there is no client for that system yet");
     }
@@ -484,7 +490,8 @@ Result<CheckReport> check_bundle(const CheckRequest& request, const CheckWorld& 
   TRY_ASSIGN(const Bytes head, world.files.read_range(bundle.kernel, 0, program_head_bytes));
   const std::string found = platform_of(head);
   // The check says what is wrong with a file that is none or another's.
-  const bool runs_here = found == "any" || found == this_platform() || (found.empty() && asked == this_platform());
+  const bool runs_here =
+      found == "any" || found == this_platform() || (found.empty() && asked == this_platform());
   if (runs_here) return BundleCheck(request, world, bundle, nullptr).run();
   const std::string why = "the kernel for " + asked + " was not run";
   const auto emulator = find_emulator(found, std::filesystem::absolute(request.work));

@@ -21,7 +21,8 @@ constexpr Machine windows_machines[] = {{0x8664, "x86_64"}, {0xaa64, "aarch64"},
 // Two bytes, little-endian; 0 beyond the end.
 unsigned short_at(std::string_view bytes, std::size_t at) {
   if (at + 2 > bytes.size()) return 0;
-  return static_cast<unsigned char>(bytes[at]) | static_cast<unsigned>(static_cast<unsigned char>(bytes[at + 1])) << 8;
+  return static_cast<unsigned char>(bytes[at]) |
+         static_cast<unsigned>(static_cast<unsigned char>(bytes[at + 1])) << 8;
 }
 
 template <std::size_t N>
@@ -33,8 +34,10 @@ std::string named(const Machine (&machines)[N], unsigned number, const char* sys
 
 // The offset of the second header stands at 0x3c of the first; the machine follows its signature.
 std::string platform_of_windows(std::string_view program) {
-  const std::size_t header = short_at(program, 0x3c) | static_cast<std::size_t>(short_at(program, 0x3e)) << 16;
-  if (header >= program.size() || !program.substr(header).starts_with(std::string_view("PE\0\0", 4))) return {};
+  const std::size_t header = short_at(program, 0x3c) | static_cast<std::size_t>(short_at(program, 0x3e))
+                                                           << 16;
+  if (header >= program.size() || !program.substr(header).starts_with(std::string_view("PE\0\0", 4)))
+    return {};
   return named(windows_machines, short_at(program, header + 4), "-windows");
 }
 
@@ -57,7 +60,8 @@ std::string qemu_of(const std::string& platform) {
 std::string platform_of(std::string_view program) {
   if (program.starts_with("#!")) return "any";
   if (program.starts_with("MZ")) return platform_of_windows(program);
-  if (!program.starts_with(ELFMAG) || program.size() < EI_NIDENT || program[EI_DATA] != ELFDATA2LSB) return {};
+  if (!program.starts_with(ELFMAG) || program.size() < EI_NIDENT || program[EI_DATA] != ELFDATA2LSB)
+    return {};
   return named(elf_machines, short_at(program, offsetof(Elf64_Ehdr, e_machine)), "-linux");
 }
 
@@ -70,13 +74,15 @@ Result<std::vector<std::string>> misplaced_kernels(const io::Files& files, const
     TRY_ASSIGN(const Bytes head, files.read_range(bundle / kernel, 0, program_head_bytes));
     const std::string found = platform_of(head);
     if (found == platform || found == "any") continue;  // a script runs wherever its interpreter does
-    wrong.push_back(kernel + (found.empty() ? " is no program that is known here" : " is a program for " + found) +
+    wrong.push_back(kernel +
+                    (found.empty() ? " is no program that is known here" : " is a program for " + found) +
                     ", and the manifest names it for " + platform);
   }
   return wrong;
 }
 
-std::optional<Emulator> find_emulator(const std::string& platform, const io::Path& work, const io::Path& root) {
+std::optional<Emulator> find_emulator(const std::string& platform, const io::Path& work,
+                                      const io::Path& root) {
   const bool linux_program = system_of(platform) == "-linux";
   std::vector<std::string> places;
   if (linux_program)
@@ -91,10 +97,8 @@ std::optional<Emulator> find_emulator(const std::string& platform, const io::Pat
   const io::Path program = root / *found;
   // Wine's programs talk to a server of their own, for which the sandbox has no place.
   if (!linux_program)
-    return Emulator{{program.string()},
-                    {},
-                    false,
-                    {{"WINEPREFIX", (work / "wine").string()}, {"WINEDEBUG", "-all"}}};
+    return Emulator{
+        {program.string()}, {}, false, {{"WINEPREFIX", (work / "wine").string()}, {"WINEDEBUG", "-all"}}};
   Emulator emulator{{program.string()}, {program}};
   // The foreign C library, of Debian's packages libc6-ARCH-cross.
   const io::Path libraries = root / "usr" / (machine_of(platform) + "-linux-gnu");

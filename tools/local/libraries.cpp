@@ -191,7 +191,8 @@ Result<SystemNeeds> system_needs(const io::Files& files, const io::Path& bundle,
     return Error{ErrorKind::io, "cannot look through " + bundle.string() + ": " + failure.message()};
   std::vector<std::string> waiting;
   for (const auto& [file, libraries] : needed)
-    if (std::ranges::find(on_server, file) == on_server.end() && file.find(".so") == std::string::npos) waiting.push_back(file);
+    if (std::ranges::find(on_server, file) == on_server.end() && file.find(".so") == std::string::npos)
+      waiting.push_back(file);
   std::set<std::string> seen(waiting.begin(), waiting.end());
   SystemNeeds needs;
   for (std::size_t next = 0; next < waiting.size(); ++next) {

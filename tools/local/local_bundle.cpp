@@ -57,10 +57,10 @@ Result<LocalBundle> open_bundle(const io::Path& directory, const std::string& pl
   if (kernel.empty()) {
     std::string known;
     for (const auto& [each, file] : bundle.manifest.kernels) known += (known.empty() ? "" : ", ") + each;
-    return Error{ErrorKind::not_found, bundle.manifest.name + " has no kernel for " +
-                                           (platform == this_platform() ? "this machine (" + platform + ")"
-                                                                        : platform) +
-                                           ", only for " + known + ": add one to its manifest"};
+    return Error{ErrorKind::not_found,
+                 bundle.manifest.name + " has no kernel for " +
+                     (platform == this_platform() ? "this machine (" + platform + ")" : platform) +
+                     ", only for " + known + ": add one to its manifest"};
   }
   bundle.kernel = bundle.directory / kernel;
   bundle.manager = bundle.directory / bundle.manifest.manager;
@@ -74,13 +74,15 @@ io::ProcessSpec kernel_spec(const LocalBundle& bundle, const io::Path& directory
   if (bundle.emulator) spec.arguments = bundle.emulator->command;
   spec.arguments.push_back(bundle.kernel.string());
   spec.environment = environment;
-  if (bundle.emulator) spec.environment.insert(bundle.emulator->environment.begin(), bundle.emulator->environment.end());
+  if (bundle.emulator)
+    spec.environment.insert(bundle.emulator->environment.begin(), bundle.emulator->environment.end());
   spec.environment.insert({{"PATH", "/usr/bin:/bin"},
                            {"LANG", "C.UTF-8"},
                            {"HOME", directory.string()},
                            {"GLEANER_THREADS", std::to_string(threads)}});
   spec.working_directory = directory;
-  spec.limits.file_bytes = bundle.manifest.disk_bytes;
+  // Wine writes files of its own, which are larger.
+  if (!bundle.emulator || bundle.emulator->confinable) spec.limits.file_bytes = bundle.manifest.disk_bytes;
   return spec;
 }
 

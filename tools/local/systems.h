@@ -1,5 +1,5 @@
-// The systems of donated PCs as they are before anybody installs more. `app check` holds kernels against each.
-// Figures:
+// The systems of donated PCs as they are before anybody installs more. `app check` holds kernels against
+// each. Figures:
 //
 //   glibc       version of the package libc6 (Debian, Ubuntu) or glibc (Fedora); the newest symbols of a
 //               GNU C library are those of its own version. Ubuntu 22.04: libc6 2.35.

@@ -15,8 +15,8 @@ namespace {
 // Where no problem has anything for a host, work may come back at any moment (a stalled holder): it asks
 // again as often as the stages find useful.
 constexpr double nothing_retry = 5, soonest_retry = 0.25, hold_retry = 60;
-// A project that had work a minute ago probably has more soon: a person who calls a function again, a flow's next
-// node. Its own hosts ask sooner, all of them together at most as often as resting ones do (pacing.h).
+// A project that had work a minute ago probably has more soon: a person who calls a function again, a flow's
+// next node. Its own hosts ask sooner, all of them together at most as often as resting ones do (pacing.h).
 constexpr Duration lately = std::chrono::minutes{1};
 constexpr double lately_retry = 0.5, requests_per_second = 200;
 
@@ -108,7 +108,8 @@ void Dispatch::serve(const WorkDemand& asked, Timestamp now, Served& served) {
   const KernelNeeds* unmet = attempt.unmet;
   std::string reason = "none of its problems has any for this host";
   if (unmet != nullptr)
-    reason = unmet->application + " needs " + words_of_needs(unmet->capabilities) + ", which this computer lacks";
+    reason =
+        unmet->application + " needs " + words_of_needs(unmet->capabilities) + ", which this computer lacks";
   else if (attempt.foreign != nullptr)
     reason = attempt.foreign->application + " has kernels for " + joined(attempt.foreign->platforms) +
              ", and this computer runs " + joined(demand.offer.platforms);

@@ -35,8 +35,8 @@ const Host& speaker_of(const Model& model, const Host& host) {
   return *speaker;
 }
 
-// Hosts online that asked for work since the start; how many of them the application has a kernel for, how many
-// meet its needs, and how many both.
+// Hosts online that asked for work since the start; how many of them the application has a kernel for, how
+// many meet its needs, and how many both.
 struct Suited {
   std::int64_t online = 0, kernel = 0, needs = 0, both = 0;
 };

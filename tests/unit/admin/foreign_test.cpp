@@ -11,7 +11,10 @@ namespace {
 using admin::TestWorld;
 
 Bytes elf_head(char machine) {
-  Bytes head("\x7f" "ELF\2\1\1", 7);
+  Bytes head(
+      "\x7f"
+      "ELF\2\1\1",
+      7);
   head.resize(64, '\0');
   head[18] = machine;
   return head;
@@ -41,7 +44,8 @@ TEST_CASE("a kernel that is another platform's is named", "[foreign]") {
   world.write("b/pc", elf_head(62));
   world.write("b/script", "#!/bin/sh\n");
   bundle::Manifest manifest;
-  manifest.kernels = {{"x86_64-linux", "pc"}, {"aarch64-linux", "script"}, {"any", "script"}, {"riscv-other", "pc"}};
+  manifest.kernels = {
+      {"x86_64-linux", "pc"}, {"aarch64-linux", "script"}, {"any", "script"}, {"riscv-other", "pc"}};
   const auto none = misplaced_kernels(io::real_files(), world.directory / "b", manifest);
   REQUIRE(none.ok());
   CHECK(none->empty());

@@ -54,8 +54,8 @@ struct RowsFixture {
   Result<std::vector<RowFile>> rows(const std::string& which, Overwrite overwrite = Overwrite::no) {
     const auto parsed = parse_rows({which});
     REQUIRE(parsed.ok());
-    const protocol::ResultFile file{"rows.tar", std::string(64, 'a'), static_cast<std::int64_t>(archive.size()),
-                                    "application/x-tar"};
+    const protocol::ResultFile file{"rows.tar", std::string(64, 'a'),
+                                    static_cast<std::int64_t>(archive.size()), "application/x-tar"};
     return download_rows(api, outside.files, {file}, *parsed, world.directory / "out", overwrite);
   }
 };
@@ -108,7 +108,8 @@ TEST_CASE("files of a row that are there are kept unless they may be replaced", 
 }
 
 TEST_CASE("an archive of rows that lies writes nothing elsewhere", "[rows]") {
-  for (const char* path : {"000002/out.txt", "000001/../x", "000001/.profile", "000001/", "/etc/x", "000001"}) {
+  for (const char* path :
+       {"000002/out.txt", "000001/../x", "000001/.profile", "000001/", "/etc/x", "000001"}) {
     INFO(path);
     RowsFixture f;
     f.add(path, "x");

@@ -277,10 +277,10 @@ TEST_CASE("rows are compared by the author's program where their bytes differ") 
     return command(R"(["{x}"])", R"(,"rows":true)" + more).value();
   };
   const auto manager = [&](const std::string& more) {
-    WrapManager manager(made(more));
+    WrapManager begun(made(more));
     std::ofstream(directory.path / "parameters.json") << "{}";
-    REQUIRE(manager.check(kit::Problem(directory.path)).ok());
-    return manager;
+    REQUIRE(begun.check(kit::Problem(directory.path)).ok());
+    return begun;
   };
   const auto result = [](int row, const Outcome& outcome) {
     return seal("row " + std::to_string(row) + "," + std::to_string(row), outcome);
