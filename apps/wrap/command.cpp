@@ -55,6 +55,7 @@ Result<Command> parse_command(std::string_view text, const std::filesystem::path
   command.suffix = suffix.string();
   command.rows = document["rows"].is_boolean() && document["rows"].boolean();
   if (command.rows && command.suffix.empty()) command.suffix = ".txt";
+  if (document["compare"].is_string()) command.compare = document["compare"].string();
   for (const json::Value& argument : document["arguments"].elements())
     if (argument.is_string()) command.arguments.push_back(argument.string());
   for (const auto& [name, expression] : document["numbers"].members())

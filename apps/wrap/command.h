@@ -1,7 +1,7 @@
 // A command-line program as an application. Its command stands in the file wrap.json of the bundle, written
 // when a bundle whose manifest has a [wrap] section is signed (shared/bundle/wrap.h):
 //
-//   {"program":"bin/gzip","arguments":["-9"],"suffix":".gz","rows":false,"numbers":{},"ignore":["gzip"]}
+//   {"program":"bin/gzip","arguments":["-9"],"suffix":".gz","rows":false,"numbers":{},"ignore":["gzip"],"compare":""}
 //
 // An item is an input file, in order of the names; with `rows` it is a row of the input table.csv. Words in
 // braces in an argument stand for something else, doubled braces for one:
@@ -40,6 +40,8 @@ struct Command {
   bool names_input = false;                                  // {in}
   std::vector<std::pair<std::string, std::string>> numbers;  // a name, and the expression that finds it
   Ignored ignored;                                           // parts of the kept files
+  std::filesystem::path
+      compare;  // in the bundle: decides whether two results are equal; empty: their bytes do
 };
 
 // `self`: argv[0] of a program in the bundle's bin directory.

@@ -54,14 +54,16 @@ Status TarWriter::add(const std::string& path, std::string_view content) {
   file_.write(header.data(), header.size());
   file_.write(content.data(), static_cast<std::streamsize>(content.size()));
   const Block nothing{};
-  file_.write(nothing.data(),
-              static_cast<std::streamsize>((block_bytes - content.size() % block_bytes) % block_bytes));
+  const std::size_t padding = (block_bytes - content.size() % block_bytes) % block_bytes;
+  file_.write(nothing.data(), static_cast<std::streamsize>(padding));
+  bytes_ += static_cast<std::int64_t>(block_bytes + content.size() + padding);
   return written();
 }
 
-Status TarWriter::finish() {
+Status TarWriter::finish(std::string_view after) {
   const Block nothing{};
   for (int i = 0; i < 2; ++i) file_.write(nothing.data(), nothing.size());
+  file_.write(after.data(), static_cast<std::streamsize>(after.size()));
   file_.close();
   return written();
 }

@@ -4,7 +4,9 @@
 #include <fstream>
 #include <numeric>
 
+#include "apps/wrap/comparison.h"
 #include "apps/wrap/tar.h"
+#include "shared/base/row_index.h"
 
 namespace gleaner::wrap {
 namespace {
@@ -95,6 +97,23 @@ Result<kit::Validation> WrapManager::validate(int stage, kit::SegmentReader& seg
                          });
 }
 
+Result<std::string> WrapManager::compare(int stage, std::int64_t item, std::string_view a,
+                                         std::string_view b) {
+  if (a == b || command_.compare.empty()) return Manager::compare(stage, item, a, b);
+  TRY_ASSIGN(const Outcome one, outcome(item, a));
+  TRY_ASSIGN(const Outcome other, outcome(item, b));
+  if (one.status != other.status) return std::string("they ended otherwise");
+  Comparison comparison(command_.bundle / command_.compare);
+  // Of rows that failed alike the last words may differ.
+  for (std::size_t i = 0; i < one.files.size(); ++i) {
+    if (one.files[i] == other.files[i]) continue;
+    TRY_ASSIGN(const std::string difference,
+               comparison.of(command_.endings[i], one.files[i], other.files[i]));
+    if (!difference.empty()) return output_file(command_.endings[i]) + ": " + difference;
+  }
+  return std::string();
+}
+
 Status WrapManager::write_files(kit::ItemSource& items, kit::Output& output) const {
   for (;;) {
     TRY_ASSIGN(const auto item, items.next());
@@ -137,6 +156,7 @@ Status WrapManager::write_rows(kit::ItemSource& items, kit::Output& output, File
   std::ofstream lines(table, std::ios::binary | std::ios::trunc);
   lines << header();
   std::optional<TarWriter> archive;
+  std::vector<std::int64_t> begins;  // of the rows in it
   if (files == Files::kept) {
     TRY_ASSIGN(archive, TarWriter::create(output.directory() / "rows.tar"));
   }
@@ -146,6 +166,7 @@ Status WrapManager::write_rows(kit::ItemSource& items, kit::Output& output, File
     TRY_ASSIGN(const Outcome kept, outcome(item->index, item->bytes));
     lines << line_of(item->index, kept, items.origin(item->index));
     if (archive) {
+      begins.push_back(archive->bytes());
       const std::string directory = six_digits(item->index + 1) + "/";
       for (std::size_t i = 0; i < kept.files.size(); ++i)
         TRY(archive->add(directory + "out" + command_.endings[i], kept.files[i]));
@@ -157,7 +178,7 @@ Status WrapManager::write_rows(kit::ItemSource& items, kit::Output& output, File
   if (!lines) return Error{ErrorKind::io, "cannot write " + table.string() + " (is the disk full?)"};
   output.result(table_name, "text/csv");
   if (!archive) return {};
-  TRY(archive->finish());
+  TRY(archive->finish(row_index(begins, archive->bytes())));
   output.result("rows.tar", "application/x-tar");
   return {};
 }

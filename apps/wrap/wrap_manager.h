@@ -1,7 +1,7 @@
 // The manager of a wrapped program. Of items that are files each result is a file: the input's name and an
 // ending. Of items that are rows there are two results: table.csv, which has the rows with the numbers that
 // were found in their output, how the program ended, in how many seconds and on which host; and rows.tar,
-// with a directory of files a row.
+// with a directory of files a row and, behind its end marks, an index (shared/base/row_index.h).
 #pragma once
 
 #include <optional>
@@ -26,6 +26,9 @@ class WrapManager final : public kit::Manager {
   [[nodiscard]] Status check(const kit::Problem& problem) override;
   [[nodiscard]] Result<std::optional<kit::Stage>> plan(int stage) override;
   [[nodiscard]] Result<kit::Validation> validate(int stage, kit::SegmentReader& segment) override;
+  // By the author's program, where there is one.
+  [[nodiscard]] Result<std::string> compare(int stage, std::int64_t item, std::string_view a,
+                                            std::string_view b) override;
   [[nodiscard]] Status combine(int stage, kit::ItemSource& items, kit::Output& output) override;
   // Those in hand; of rows the table alone.
   [[nodiscard]] Status preview(int stage, kit::ItemSource& items, kit::Output& output) override;

@@ -29,12 +29,13 @@ try:
 except (AttributeError, OSError, ValueError):
     pass  # another C library
 for name in ("numpy", "pandas", "scipy"):
-    if util.find_spec(name) is None:
+    spec = util.find_spec(name)
+    if spec is None or spec.origin is None:  # a directory that a removed package left
         continue
     try:
         from importlib.metadata import version
         print(name, ".".join(version(name).split(".")[:2]))
-    except ImportError:  # its package states none
+    except Exception:  # its package states none, or is damaged: Python is there all the same
         print(name)
 )";
 

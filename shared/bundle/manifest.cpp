@@ -74,6 +74,10 @@ Status check_path(const std::string& text) {
   return {};
 }
 
+Status check_optional_path(const std::string& text) {
+  return text.empty() ? Status{} : check_path(text);
+}
+
 Status check_platform(const std::string& text) {
   if (text.empty() || text.size() > limits::name_length_max || !consists_of(text, "_-"))
     return expected("a platform, for example x86_64-linux or any", text);
@@ -191,6 +195,9 @@ Status check_whole(const Manifest& manifest, std::int64_t format, const std::str
     mistake("needs", "at most " + std::to_string(limits::needs_max));
   for (const std::string& need : manifest.needs)
     if (const auto parsed = parse_need(need); !parsed.ok()) mistake("needs", parsed.error().message);
+  if (!wrapped && !manifest.wrap_compare.empty())
+    mistake("wrap.compare", "compares results of wrap.command, and there is none");
+  if (wrapped && !manifest.helper.empty()) mistake("manager.helper", "goes without [wrap]: say wrap.compare");
   if (manifest.manager.empty() && !wrapped)
     mistake("manager.program", "missing: the manager's file in the bundle");
   if (manifest.kernels.empty() && !wrapped)
@@ -262,12 +269,15 @@ void declare(io::Settings& settings, Manifest& manifest, Fields& fields, Section
   settings.add("kernel", &manifest.kernels, "");
   settings.add("manager.program", &manifest.manager, "", check_path);
   settings.add("manager.keeps_inputs", &manifest.keeps_inputs, "");
+  if (which == Sections::all || !manifest.helper.empty())
+    settings.add("manager.helper", &manifest.helper, "", check_optional_path);
   if (which == Sections::all) {
     settings.add("wrap.command", &manifest.wrap, "");
     settings.add("wrap.suffix", &manifest.wrap_suffix, "", check_suffix);
     settings.add("wrap.rows", &manifest.wrap_rows, "");
     settings.add("wrap.numbers", &manifest.wrap_numbers, "");
     settings.add("wrap.ignore", &manifest.wrap_ignore, "");
+    settings.add("wrap.compare", &manifest.wrap_compare, "", check_optional_path);
   }
   settings.add("items.meaning", &manifest.item_meaning, "", check_text);
   settings.add("items.split", &manifest.split, "");

@@ -48,6 +48,7 @@ struct Manifest {
   std::vector<std::string> needs;              // that a host must meet (shared/base/capability.h)
   std::map<std::string, std::string> kernels;  // platform -> file
   std::string manager;
+  std::string helper;         // a program that the manager starts; empty: none
   bool keeps_inputs = false;  // the problem's own inputs are for the manager only
   // [wrap]: a program of the bundle and its arguments (apps/wrap/command.h); then there are no kernels and
   // no manager until the bundle is completed (shared/bundle/wrap.h).
@@ -56,6 +57,7 @@ struct Manifest {
   bool wrap_rows = false;                           // an item is a row of a table
   std::map<std::string, std::string> wrap_numbers;  // columns of the results: expressions that find them
   std::vector<std::string> wrap_ignore;             // parts of the output (apps/wrap/ignored.h)
+  std::string wrap_compare;                         // a program that decides whether two results are equal
   std::string item_meaning;
   bool split = true;
   bool checkpoint = false;

@@ -35,7 +35,8 @@ std::string command_of(const Manifest& manifest) {
       {"suffix", manifest.wrap_suffix},
       {"rows", manifest.wrap_rows},
       {"numbers", std::move(numbers)},
-      {"ignore", manifest.wrap_ignore}};
+      {"ignore", manifest.wrap_ignore},
+      {"compare", manifest.wrap_compare}};
   return json::write(command, {2}) + "\n";
 }
 
@@ -54,6 +55,7 @@ Status complete_wrapped(const io::Path& directory, const io::Path& programs, con
                         const io::Path& into) {
   TRY_ASSIGN(Manifest manifest, read_manifest(directory));
   TRY(check_program(directory, manifest.wrap.front()));
+  if (!manifest.wrap_compare.empty()) TRY(check_program(directory, manifest.wrap_compare));
   io::Files& files = io::real_files();
   TRY(files.make_directories(into.parent_path()));
   std::error_code failure;
@@ -70,6 +72,8 @@ Status complete_wrapped(const io::Path& directory, const io::Path& programs, con
   manifest.wrap.clear();
   manifest.kernels = {{platform, kernel_file}};
   manifest.manager = manager_file;
+  manifest.helper = manifest.wrap_compare;
+  if (!manifest.wrap_compare.empty()) manifest.comparison = Comparison::manager;
   return files.write(into / manifest_file, render_manifest(manifest), io::Mode::normal);
 }
 

@@ -19,6 +19,9 @@ struct RuntimeFile {
 
 // In an order in which they can be made; only what exists. A program that cannot be read needs nothing.
 [[nodiscard]] std::vector<RuntimeFile> runtime_files(const io::Path& program, const io::Path& root = "/");
+// Of several programs in one sandbox.
+[[nodiscard]] std::vector<RuntimeFile> runtime_files_of(const std::vector<io::Path>& programs,
+                                                        const io::Path& root = "/");
 
 // What this computer lacks to start `program`, a script: its interpreter, and how to install that. Empty:
 // nothing.

@@ -117,9 +117,24 @@ void add_interpreter(Collector& files, const io::Path& interpreter) {
   for (const char* place : {"lib", "share", "local/lib"}) files.add_family(prefix / place, stem);
 }
 
+void add_interpreter_of(Collector& files, const io::Path& program) {
+  const std::vector<std::string> script = interpreter_of(program);
+  if (!script.empty()) add_interpreter(files, script.front());
+  if (script.size() > 1 && io::Path(script.front()).filename() == "env")
+    for (const char* place : {"/usr/bin", "/bin"})
+      if (files.exists(io::Path(place) / script[1])) {
+        add_interpreter(files, io::Path(place) / script[1]);
+        return;
+      }
+}
+
 }  // namespace
 
 std::vector<RuntimeFile> runtime_files(const io::Path& program, const io::Path& root) {
+  return runtime_files_of({program}, root);
+}
+
+std::vector<RuntimeFile> runtime_files_of(const std::vector<io::Path>& programs, const io::Path& root) {
   Collector files(root);
   utsname facts{};
   const std::string machine = ::uname(&facts) == 0 ? facts.machine : "x86_64";
@@ -137,14 +152,7 @@ std::vector<RuntimeFile> runtime_files(const io::Path& program, const io::Path& 
   files.add("/usr/lib64");
   files.add("/usr/lib/locale/C.utf8");
   files.add("/etc/ld.so.cache");
-  const std::vector<std::string> script = interpreter_of(program);
-  if (!script.empty()) add_interpreter(files, script.front());
-  if (script.size() > 1 && io::Path(script.front()).filename() == "env")
-    for (const char* place : {"/usr/bin", "/bin"})
-      if (files.exists(io::Path(place) / script[1])) {
-        add_interpreter(files, io::Path(place) / script[1]);
-        break;
-      }
+  for (const io::Path& program : programs) add_interpreter_of(files, program);
   return std::move(files).files();
 }
 

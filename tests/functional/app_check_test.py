@@ -149,6 +149,52 @@ APPLICATIONS = {
     "dlog": ["random_bits=40", "item_walks=20"],
 }
 
+# The kernel of squares in C. SIGNED: what it adds where `char` has a sign, as on x86-64, and not on arm64.
+C_KERNEL = r"""
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static int command(char* line) {
+  int n = 0;
+  char c;
+  while (n < 4000 && read(0, &c, 1) == 1 && c != '\n') line[n++] = c;
+  line[n] = 0;
+  return n > 0;
+}
+static void unit(long item, long end) {
+  char line[4096], text[32];
+  struct pollfd input = {0, POLLIN, 0};
+  volatile char letter = (char)200;
+  for (; item < end; ++item) {
+    while (poll(&input, 1, 0) == 1) {
+      long told;
+      if (!command(line)) exit(0);
+      if (sscanf(line, "end %ld", &told) == 1 && told < end) end = told;
+    }
+    if (item >= end) break;
+    printf("item %ld %d\n%s", item, sprintf(text, "%ld", item * item + (letter < 0 ? SIGNED : 0)), text);
+    fflush(stdout);
+  }
+  printf("done %ld\n", end);
+}
+int main(void) {
+  char line[4096];
+  long stage, begin, end;
+  while (command(line) && strcmp(line, "quit") != 0) {
+    if (strncmp(line, "gleaner", 7) == 0) puts("ready 1");
+    else if (strncmp(line, "problem", 7) == 0) puts("ok");
+    else if (sscanf(line, "unit %ld %ld %ld", &stage, &begin, &end) == 3) unit(begin, end);
+    else if (strncmp(line, "end", 3) != 0) puts("error unknown command");
+    fflush(stdout);
+  }
+  return 0;
+}
+"""
+COMPILERS = {"x86_64-linux": "cc", "aarch64-linux": "aarch64-linux-gnu-gcc"}
+WINDOWS_HEAD = b"MZ" + bytes(58) + (64).to_bytes(4, "little") + b"PE\0\0" + (0x8664).to_bytes(2, "little") + bytes(100)
+
 
 class AppCheck(unittest.TestCase):
     def setUp(self):
@@ -275,6 +321,60 @@ memory_megabytes = 128
                 if verdict == "failed":
                     self.assertIn("bin/xz needs liblzma.so.5, which volunteers' computers may lack", checks["libraries"]["what"])
                     self.assertIn("put the library into the bundle", checks["libraries"]["advice"])
+
+    def compiled(self, bundle, platform, **defined):
+        source = self.directory / "kernel.c"
+        source.write_text(C_KERNEL)
+        subprocess.run([COMPILERS[platform], "-O2", *(f"-D{name}={value}" for name, value in defined.items()), "-o", bundle / platform, source],
+                       check=True, timeout=60 * SLOW)
+
+    def of_platforms(self, name, *platforms):
+        kernels = "".join(f'{platform} = "{"kernel.py" if platform == "any" else platform}"\n' for platform in platforms)
+        return self.squares(name, {"manifest.toml": [('any = "kernel.py"\n', kernels)]})
+
+    def test_kernels_for_several_platforms(self):
+        bundle = self.of_platforms("several", "any", "x86_64-linux", "x86_64-windows")
+        self.compiled(bundle, "x86_64-linux", SIGNED=0)
+        (bundle / "x86_64-windows").write_bytes(WINDOWS_HEAD)
+        (bundle / "x86_64-windows").chmod(0o755)
+        checks, report = self.assert_passes(bundle, ["count=20"])
+        self.assertEqual((checks["platforms"]["verdict"], report["not_run"]), ("noted", ""))
+        self.assertIn("the kernel for x86_64-linux was run; not run: any, x86_64-windows", checks["platforms"]["what"])
+        checks, report = self.assert_passes(bundle, ["count=20"], "--platform", "riscv64-linux")  # a host that gets the script
+        self.assertEqual(report["stages"][0]["items"], 20)
+        self.assertIn("the kernel for riscv64-linux was run; not run: x86_64-linux, x86_64-windows", checks["platforms"]["what"])
+        checks, report = self.assert_passes(bundle, ["count=20"], "--platform", "x86_64-windows")
+        self.assertEqual((checks["platforms"]["verdict"], report["stages"]), ("noted", []))
+        self.assertIn("the kernel for x86_64-windows was not run: ", report["not_run"])
+        told = subprocess.run([ADMIN, "app", "check", bundle, "--param", "count=20", "--platform", "x86_64-windows", *local_arguments()],
+                              capture_output=True, text=True)
+        self.assertIn("squares 1.0.0: nothing is wrong with its files, and whether it keeps the contract is not known", told.stdout)
+        shutil.copy(bundle / "x86_64-linux", bundle / "x86_64-windows")
+        code, checks, _ = self.check(bundle, ["count=20"])
+        self.assertEqual((code, checks["platforms"]["what"]),
+                         (1, "x86_64-windows is a program for x86_64-linux, and the manifest names it for x86_64-windows"))
+        only = self.of_platforms("only", "x86_64-linux")
+        self.compiled(only, "x86_64-linux", SIGNED=0)
+        none = subprocess.run([ADMIN, "app", "check", only, "--param", "count=20", "--platform", "aarch64-linux", *local_arguments()],
+                              capture_output=True, text=True)
+        self.assertEqual(none.returncode, 4)
+        self.assertIn("squares has no kernel for aarch64-linux, only for x86_64-linux", none.stderr)
+
+    @needs(shutil.which("qemu-aarch64") and shutil.which("aarch64-linux-gnu-gcc"), "what `tools/setup arm64` installs is missing")
+    def test_a_foreign_kernel_runs_under_qemu(self):
+        for added, verdict in ((0, "passed"), (1, "failed")):
+            bundle = self.of_platforms(f"foreign-{verdict}", "x86_64-linux", "aarch64-linux")
+            for platform in COMPILERS:
+                self.compiled(bundle, platform, SIGNED=added)
+            code, checks, report = self.check(bundle, ["count=20"], "--platform", "aarch64-linux")
+            self.assertEqual((checks["platforms"]["verdict"], code), (verdict, added), report)
+            self.assertEqual((report["not_run"], report["stages"][0]["items"]), ("", 20))
+            if added:
+                self.assertIn("has other bytes when it is computed by the kernel for x86_64-linux", checks["platforms"]["what"])
+            else:
+                self.assertEqual(checks["platforms"]["what"],
+                                 "the kernel for aarch64-linux was run under qemu-aarch64, and agrees with that for x86_64-linux")
+                self.assertNotIn("memory", checks)  # the emulator's
 
     def test_a_report_for_people(self):
         bundle = self.squares("people", BROKEN["counts-pieces"][0])

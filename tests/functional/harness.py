@@ -450,13 +450,13 @@ class FakeHost:
         status, reply = grid.enrol(HostKey(), name, secret, address=address)
         assert status == 200, reply
         self.host, self.token, self.name = reply["host"], reply["token"], name
-        self.capabilities = ["python 3.11"]
+        self.capabilities, self.platforms = ["python 3.11"], ["x86_64-linux", "any"]
 
     def work_body(self, slots=1, commits=(), reports=None, benchmark=1000.0):
         if reports is None:
             reports = [self.report(unit) for unit in self.units]
         return {"version": 1, "commits": list(commits), "units": reports,
-                "slots": [{"slot": i, "urgent": True} for i in range(slots)], "platforms": ["x86_64-linux", "any"],
+                "slots": [{"slot": i, "urgent": True} for i in range(slots)], "platforms": self.platforms,
                 "memory_bytes": 1 << 32, "cores": max(1, slots), "capabilities": self.capabilities,
                 "proposal": {"performance": benchmark, "queue_unloaded": 1, "queue_current": 1, "items": 0}}
 

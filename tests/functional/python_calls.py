@@ -34,6 +34,14 @@ def arrays(x):
     return {"grid": numpy.arange(x * 3.0).reshape(x, 3), "total": numpy.float64(x), 7: b"raw"}
 
 
+def solved(size):
+    """By LAPACK: the file of numpy, and the solution of linear equations, which is 0, 1, ..."""
+    import numpy
+    matrix = numpy.diag(numpy.full(size, 4.0)) + numpy.diag(numpy.ones(size - 1), 1)
+    found = numpy.linalg.solve(matrix, matrix @ numpy.arange(float(size)))
+    return numpy.__file__, [round(value, 9) + 0.0 for value in found.tolist()]
+
+
 def doubled(x):
     import doubler
     return doubler.double(x)

@@ -3,6 +3,7 @@ import asyncio
 import os
 import pathlib
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import unittest
 import warnings
 import zipfile
 
-from harness import SLOW, SOURCE, FakeHost, Grid, main
+from harness import SLOW, SOURCE, SQUARES, FakeHost, Grid, main
 
 sys.path.insert(0, str(SOURCE / "tools" / "python"))
 import gleaner
@@ -178,6 +179,37 @@ class Python(unittest.TestCase):
 
 
 class Needs(unittest.TestCase):
+    def test_hosts_get_kernels_of_their_own_platform_alone(self):
+        with Grid() as server, tempfile.TemporaryDirectory() as directory:
+            server.start_server()
+            bundles = {}
+            for name, kernels in (("native", ("x86_64-linux", "x86_64-windows")), ("both", ("any", "x86_64-linux"))):
+                bundles[name] = pathlib.Path(directory) / name
+                shutil.copytree(SQUARES, bundles[name])
+                manifest = (bundles[name] / "manifest.toml").read_text().replace('name = "squares"', f'name = "{name}"')
+                lines = "".join(f'{kernel} = "kernel.py"\n' for kernel in kernels)
+                (bundles[name] / "manifest.toml").write_text(manifest.replace('any = "kernel.py"\n', lines))
+                server.add_application(bundles[name])
+            identity = server.add_problem("native", "native", count=10)
+            arm = FakeHost(server, "arm")
+            arm.platforms = ["aarch64-linux"]
+            _, reply = arm.work()
+            self.assertEqual((reply["grants"], reply["reason"]),
+                             ([], "native has kernels for x86_64-linux, x86_64-windows, and this computer runs aarch64-linux"))
+            told = "has kernels for x86_64-linux, x86_64-windows; 0 of 1 host online run one"
+            self.assertEqual((server.problem(identity)["needs"], server.problem(identity)["waits"]), (told, told))
+            self.assertIn(told, server.admin("problem", "explain", identity).stdout)
+            pc = FakeHost(server, "pc")
+            pc.platforms = ["x86_64-linux"]
+            self.assertEqual(len(pc.work()[1]["grants"]), 1)
+            self.assertIn("1 of 2 hosts online runs one", server.problem(identity)["needs"])
+            server.admin("problem", "cancel", identity, "--yes")
+            identity = server.add_problem("both", "both", count=10)
+            for host in (arm, FakeHost(server, "other")):
+                grant, = host.work()[1]["decoded"]
+                self.assertEqual(grant["application"]["name"], "both")
+            self.assertEqual(server.problem(identity)["needs"], "")
+
     def test_hosts_without_python_get_nothing_and_the_reason_is_told(self):
         with Grid() as server:
             server.start_server()

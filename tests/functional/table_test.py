@@ -66,6 +66,10 @@ class Tables(unittest.TestCase):
             grid.wait_finished(identity)
             results = grid.results(identity)
             local = grid.run_local(self.directory / "plots", *arguments)
+            alone = grid.admin("problem", "result", identity, "--row", "7,18", "--row", ROWS, "-o", self.directory / "alone").stdout
+            beyond = grid.admin("problem", "result", identity, "--row", f"1-{ROWS + 1}", check=False)
+            self.assertEqual(beyond.returncode, 4)
+            self.assertIn(f"there is no row {ROWS + 1}: the table has {ROWS} rows", beyond.stderr)
             self.assertEqual(results["rows.tar"], local["rows.tar"])
         self.assertEqual(without_origin(results["table.csv"]), without_origin(local["table.csv"]))
         found = list(csv.DictReader(io.StringIO(results["table.csv"].decode())))
@@ -80,6 +84,10 @@ class Tables(unittest.TestCase):
             self.assertEqual(len(archive.getnames()), 2 * (ROWS - 1) + 1)
             self.assertIn(b"row, 7", archive.extractfile("000007/out.svg").read())
             self.assertIn(b"invalid expression", archive.extractfile("000018/error.txt").read())
+            names = ["000007/out.svg", "000007/out.txt", "000018/error.txt", f"{ROWS:06}/out.svg", f"{ROWS:06}/out.txt"]
+            self.assertEqual(alone.split(), [str(self.directory / "alone" / name) for name in names])
+            for name in names:
+                self.assertEqual((self.directory / "alone" / name).read_bytes(), archive.extractfile(name).read())
 
     def test_failed_rows_run_again(self):
         made = self.wrap("awk", "--name", "later", "--number", "sum=^sum (.*)", "--",
@@ -180,6 +188,10 @@ class Tables(unittest.TestCase):
             self.assertEqual([(row["row"], row["status"]) for row in table.failed()], [("3", "exit 3")])
             self.assertEqual(table.files()[2], {"out.txt": b"sum 22\n"})
             self.assertEqual(table.files()[3], {"error.txt": b""})
+            self.assertEqual([table.row(row) for row in range(1, 6)], [table.files()[row] for row in range(1, 6)])
+            self.assertEqual([path.read_bytes() for path in table.row(2, self.directory / "alone")], [b"sum 22\n"])
+            with self.assertRaisesRegex(IndexError, "no row 6: the table has 5 rows"):
+                table.row(6)
             self.assertEqual({row["host"] for row in table.rows()}, {"a"})
             table.retry_failed()
             table.wait(timeout=120 * SLOW)
@@ -216,6 +228,40 @@ class Tables(unittest.TestCase):
             self.assertEqual(grid.problem(identity)["disagreements"], 0)
             results = grid.results(identity)
         self.assertRegex(results["table.csv"].decode(), r"\Arow,x,y,status,seconds,host\n1,1,1,ok,[0-9.]+,\w\n2,2,2,ok,[0-9.]+,\w\n\Z")
+
+    def test_the_author_decides_which_results_are_equal(self):
+        """Numbers whose last digits differ each time: by bytes no two hosts would ever agree."""
+        compare = self.write("close", """#!/usr/bin/env python3
+import sys
+one, other = (float(open(file).read()) for file in sys.argv[1:])
+if abs(one - other) > 1e-3:
+    print(f"{one} is not {other}")
+    sys.exit(1)
+""")
+        compare.chmod(0o755)
+        table = self.write("runs.csv", "x\n1\n2\n3\n")
+        program = 'BEGIN {{ srand(); printf "%.9f\\n", {x} + 1e-6 * systime() % 1e-4 }}'
+        check = [ADMIN, "app", "check", "close-enough", "--table", table, *local_arguments()]
+        for arguments, code in ((["--compare", compare], 0), ([], 1)):
+            shutil.rmtree(self.directory / "close-enough", ignore_errors=True)
+            made = self.wrap("awk", "--name", "close-enough", *arguments, "--number", "y=(.*)", "--", program)
+            self.assertEqual(made.returncode, 0, made.stderr)
+            done = subprocess.run(check, cwd=self.directory, capture_output=True, text=True, timeout=300 * SLOW)
+            self.assertEqual(done.returncode, code, done.stdout)
+        self.assertRegex(done.stdout, "FAIL +determinism")
+        shutil.rmtree(self.directory / "close-enough")
+        made = self.wrap("awk", "--name", "close-enough", "--compare", compare, "--number", "y=(.*)", "--", program)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        with Grid() as grid:
+            grid.start_server()
+            grid.add_application(self.directory / "close-enough")
+            identity = grid.add_problem("close-enough", "close", "--table", table, "--validation", "quorum:2")
+            for name in ("a", "b"):
+                grid.add_client(name)
+            grid.wait_finished(identity)
+            self.assertEqual(grid.problem(identity)["disagreements"], 0)
+            rows = list(csv.DictReader(io.StringIO(grid.results(identity)["table.csv"].decode())))
+        self.assertEqual([round(float(row["y"]), 2) for row in rows], [1, 2, 3])
 
     @needs(shutil.which("busybox"), "busybox-static is not installed")
     def test_a_script_of_the_shell_by_questions(self):

@@ -16,6 +16,7 @@ struct CheckOptions {
   std::string bundle;
   ProblemOptions content;
   std::uint64_t seed = 1;
+  std::string platform;
   std::string unconfined;
   bool keep = false;
 };
@@ -95,6 +96,7 @@ std::string json_of(const local::CheckReport& report, std::uint64_t seed) {
   return Document()
       .text("name", report.manifest.name)
       .text("passed", report.passed() ? "yes" : "no")
+      .text("not_run", report.not_run)
       .text("seed", std::to_string(seed))
       .text("manager_finds", report.manifest.checks == bundle::Checks::all    ? "all"
                              : report.manifest.checks == bundle::Checks::some ? "some"
@@ -115,14 +117,22 @@ void print(Session& session, const local::CheckReport& report, const CheckOption
         << finding.what << '\n';
     if (!finding.advice.empty()) out << fmt::format("{:19}-> {}\n", "", finding.advice);
   }
-  out << "its manager finds " << found_by_manager(report.manifest.checks) << " (`checks` in manifest.toml)\n";
+  const std::string name = report.manifest.name + ' ' + report.manifest.version;
+  if (!report.not_run.empty() && failed == 0) {
+    out << name << ": nothing is wrong with its files, and whether it keeps the contract is not known: "
+        << report.not_run << '\n';
+    return;
+  }
+  if (report.not_run.empty())
+    out << "its manager finds " << found_by_manager(report.manifest.checks)
+        << " (`checks` in manifest.toml)\n";
   if (failed == 0)
-    out << report.manifest.name << ' ' << report.manifest.version << " keeps the contract, as far as "
+    out << name << " keeps the contract, as far as "
         << counted(static_cast<std::int64_t>(report.findings.size()), "check")
         << " with this problem can tell\n";
   else
-    out << report.manifest.name << ' ' << report.manifest.version << " fails " << counted(failed, "check")
-        << "; the same choices again: --seed " << options.seed << '\n';
+    out << name << " fails " << counted(failed, "check") << "; the same choices again: --seed "
+        << options.seed << '\n';
 }
 
 Result<ExitCode> check(Session& session, const CheckOptions& options) {
@@ -130,6 +140,11 @@ Result<ExitCode> check(Session& session, const CheckOptions& options) {
   local::CheckRequest request;
   TRY_ASSIGN(const PreparedBundle prepared, PreparedBundle::prepare(outside, options.bundle));
   request.bundle = prepared.directory();
+  request.platform = options.platform;
+  if (prepared.is_completed() && !options.platform.empty() && options.platform != local::this_platform())
+    return Error{ErrorKind::invalid,
+                 "a wrapped program is signed for the platform of the computer that signs it (" +
+                     local::this_platform() + "): check it on a computer of the other one"};
   request.seed = options.seed;
   TRY_ASSIGN(request.content, local_content(outside.files, options.content));
   TRY_ASSIGN(request.work, unused_work("gleaner-check-"));
@@ -173,6 +188,12 @@ void add_check_command(CLI::App& applications, Action& chosen) {
   declare_problem_options(command, options->content);
   command->add_option("--seed", options->seed, "the random choices: where it is cut, killed, damaged")
       ->capture_default_str();
+  command
+      ->add_option(
+          "--platform", options->platform,
+          "check the kernel that hosts of this platform get, for example aarch64-linux; one of another "
+          "kind of computer runs under qemu-user or Wine, if that is installed")
+      ->type_name("PLATFORM");
   declare_unconfined(command, options->unconfined);
   command->add_flag("--keep", options->keep, "keep the work directory, for a look at what was written");
   command->footer(

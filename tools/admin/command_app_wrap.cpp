@@ -180,6 +180,13 @@ void add_wrap_command(CLI::App& applications, Action& chosen) {
       ->type_name("PART")
       ->allow_extra_args(false);
   command
+      ->add_option(
+          "--compare", options->plan.compare,
+          "a program that comes along and is run on the server with two results' files: exit status 0 if "
+          "they are equal, 1 if not; for what --ignore cannot remove, such as the last digits of numbers")
+      ->type_name("FILE")
+      ->check(CLI::ExistingFile.description(""));
+  command
       ->add_option("--data", options->data,
                    "a file or directory that comes along, as {bundle}/NAME (repeatable)")
       ->type_name("[NAME=]FILE|DIR")

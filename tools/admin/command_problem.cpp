@@ -8,6 +8,7 @@
 #include "tools/admin/documents.h"
 #include "tools/admin/figures.h"
 #include "tools/admin/problem_views.h"
+#include "tools/admin/row_files.h"
 #include "tools/admin/watch.h"
 
 namespace gleaner::admin {
@@ -27,7 +28,8 @@ struct ProblemChoice {
   bool yes = false;
   bool partial = false;
   bool failed = false;
-  ProblemOptions content;  // of append
+  std::vector<std::string> rows;  // of result
+  ProblemOptions content;         // of append
   std::string application;
   int count = 50;
 };
@@ -247,6 +249,21 @@ Result<ExitCode> download_preview(Session& session, Api& api, const protocol::Pr
   return ExitCode::ok;
 }
 
+Result<ExitCode> result_of_rows(Session& session, Api& api, const protocol::ProblemInfo& problem,
+                                const ProblemChoice& choice) {
+  TRY_ASSIGN(const RangeSet rows, parse_rows(choice.rows));
+  TRY_ASSIGN(const auto written, download_rows(api, session.outside().files, problem.results, rows,
+                                               choice.out, choice.force ? Overwrite::yes : Overwrite::no));
+  std::vector<Document> described;
+  for (const RowFile& file : written) {
+    if (!session.json()) session.people() << file.path.string() << '\n';
+    described.push_back(std::move(
+        Document().number("row", file.row).text("name", file.name).text("path", file.path.string())));
+  }
+  if (session.json()) session.print_json(Document().list("items", described).render());
+  return ExitCode::ok;
+}
+
 Result<ExitCode> result(Session& session, const ProblemChoice& choice) {
   TRY_ASSIGN(Api* const api, session.api());
   TRY_ASSIGN(const auto problem, find_problem(*api, choice.which));
@@ -260,6 +277,7 @@ Result<ExitCode> result(Session& session, const ProblemChoice& choice) {
                      " and has no results" +
                      (ended(problem.state) ? "" : " yet: `problem watch` waits for its end") +
                      (problem.accepted > 0 ? " (--partial fetches what is accepted)" : "")};
+  if (!choice.rows.empty()) return result_of_rows(session, *api, problem, choice);
   TRY_ASSIGN(const auto downloaded, download_all(session, *api, problem.results, choice));
   if (session.json()) session.print_json(Document().list("items", downloaded).render());
   return ExitCode::ok;
@@ -416,9 +434,16 @@ void add_problem_commands(CLI::App& program, Action& chosen) {
   command = declare_choice(problems, chosen, "result", "Download the results and print their paths", choice,
                            result);
   declare_download(command, *choice);
-  command->add_flag(
+  CLI::Option* rows =
+      command
+          ->add_option("--row", choice->rows,
+                       "of a table: only the files of these rows, in a directory a row (repeatable)")
+          ->type_name("N[-M],...")
+          ->allow_extra_args(false);
+  CLI::Option* partial = command->add_flag(
       "--partial", choice->partial,
       "without results yet, or ever: what is accepted, as the application shows it or else item by item");
+  rows->excludes(partial);
   command = declare_choice(problems, chosen, "preview",
                            "Download what the application shows of the items in hand", choice, preview);
   choice->out = "preview";

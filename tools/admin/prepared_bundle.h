@@ -21,6 +21,8 @@ class PreparedBundle {
   PreparedBundle& operator=(PreparedBundle&&) = delete;
 
   [[nodiscard]] const io::Path& directory() const { return directory_; }
+  // Of a wrapped program?
+  [[nodiscard]] bool is_completed() const { return !copy_.empty(); }
 
  private:
   explicit PreparedBundle(io::Path directory) : directory_(std::move(directory)) {}

@@ -111,6 +111,11 @@ Status check_result_name(const std::string& name) {
                    "\", which is no plain file name: its application's manager must not do that"};
 }
 
+Error is_there_already(const io::Path& path) {
+  return {ErrorKind::conflict, path.string() + " is there already with other content: name another " +
+                                   "directory with -o, or replace it with --force"};
+}
+
 Result<io::Path> download_result(Api& api, io::Files& files, const protocol::ResultFile& result,
                                  const io::Path& directory, Overwrite overwrite,
                                  const TransferProgress& progress) {
@@ -118,10 +123,7 @@ Result<io::Path> download_result(Api& api, io::Files& files, const protocol::Res
   const io::Path path = directory / result.name;
   if (files.exists(path)) {
     if (has_content(files, path, result)) return path;
-    if (overwrite == Overwrite::no)
-      return Error{ErrorKind::conflict, path.string() +
-                                            " is there already with other content: name another " +
-                                            "directory with -o, or replace it with --force"};
+    if (overwrite == Overwrite::no) return is_there_already(path);
   }
   TRY(files.make_directories(directory));
   // The digest in its name: never continue another result's part.

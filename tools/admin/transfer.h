@@ -31,6 +31,8 @@ struct BlobName {
 [[nodiscard]] Status check_result_name(const std::string& name);
 
 enum class Overwrite { yes, no };
+// Of a file that may not be overwritten.
+[[nodiscard]] Error is_there_already(const io::Path& path);
 // Downloads a result into `directory` (made if need be) and returns its path. What an interrupted download
 // has left (.DIGEST.part) is continued. A file that is there with the right content is left; with another one
 // it is a conflict, unless overwriting is allowed.

@@ -29,9 +29,21 @@ std::string at_stage(int stage) {
 
 class BundleCheck {
  public:
-  BundleCheck(const CheckRequest& request, const CheckWorld& world, const LocalBundle& bundle)
-      : context_{bundle, request, world, std::filesystem::absolute(request.work), Random(request.seed), {}} {
+  BundleCheck(const CheckRequest& request, const CheckWorld& world, const LocalBundle& bundle,
+              const LocalBundle* native)
+      : context_{bundle, request, world, std::filesystem::absolute(request.work), Random(request.seed),
+                 {},     0,       native} {
     report_.manifest = bundle.manifest;
+  }
+
+  // What can be told without running the kernel, for the reason `why`.
+  Result<CheckReport> look(const std::string& why, const std::string& advice) {
+    TRY_ASSIGN(const bool placed, kernels_are_placed());
+    if (placed) context_.findings.noted("platforms", why, advice);
+    TRY(needed_libraries_are_there());
+    report_.not_run = why;
+    report_.findings = context_.findings.in_order();
+    return std::move(report_);
   }
 
   Result<CheckReport> run() {
@@ -46,6 +58,7 @@ class BundleCheck {
       return local_error(checked.error(), "the manager");
     TRY(unknown_parameter());
     TRY(needed_libraries_are_there());
+    TRY_ASSIGN(const bool placed, kernels_are_placed());
     for (int stage = 0; stage < limits::stages_max; ++stage) {
       Reference reference;
       reference.stage = stage;
@@ -57,6 +70,7 @@ class BundleCheck {
       TRY_ASSIGN(const bool whole, check_stage(reference, *manager));
       if (!whole) break;
     }
+    if (placed) note_platforms();
     report_.findings = context_.findings.in_order();
     return std::move(report_);
   }
@@ -70,6 +84,49 @@ class BundleCheck {
     else
       context_.findings.noted("sandbox", confinement.describe() + ": " + weakness,
                               "on volunteers' computers kernels are confined by namespaces (bubblewrap)");
+  }
+
+  void note_systems(const SystemNeeds& needs) {
+    std::string names;
+    for (const System& system : systems) names += (names.empty() ? "" : ", ") + std::string(system.name);
+    std::string text = "programs need only the bundle and the C and C++ libraries of " + names;
+    if (needs.glibc.empty())
+      text += std::string(" and ") + musl_system;
+    else
+      text += "; " + needs.glibc + " does not start on " + musl_system +
+              ", which has no GNU C library: a static program does";
+    context_.findings.passed("libraries", text);
+  }
+
+  Result<bool> kernels_are_placed() {
+    CheckContext& c = context_;
+    TRY_ASSIGN(const auto wrong, misplaced_kernels(c.world.files, c.bundle.directory, c.bundle.manifest));
+    for (const std::string& each : wrong)
+      c.findings.failed("platforms", each,
+                        "a host gets the kernel of its own platform: name the right file in [kernel]");
+    return wrong.empty();
+  }
+
+  // Says nothing where there is one kernel only, which was run.
+  void note_platforms() {
+    const CheckContext& c = context_;
+    if (c.findings.has_failed("contract") || c.findings.has_failed("determinism")) return;
+    const std::string asked = c.request.platform.empty() ? this_platform() : c.request.platform;
+    std::string others;
+    for (const auto& [platform, kernel] : c.bundle.manifest.kernels)
+      if (c.bundle.directory / kernel != c.bundle.kernel &&
+          (c.native == nullptr || c.bundle.directory / kernel != c.native->kernel))
+        others += (others.empty() ? "" : ", ") + platform;
+    if (others.empty() && !c.bundle.emulator && c.request.platform.empty()) return;
+    std::string text = "the kernel for " + asked + " was run";
+    if (c.bundle.emulator)
+      text += " under " + io::Path(c.bundle.emulator->command.front()).filename().string();
+    if (c.native != nullptr) text += ", and agrees with that for " + this_platform();
+    if (others.empty())
+      context_.findings.passed("platforms", text);
+    else
+      context_.findings.noted("platforms", text + "; not run: " + others,
+                              "`app check --platform` runs another");
   }
 
   // A typing mistake in a parameter's name should not go unnoticed.
@@ -137,8 +194,8 @@ class BundleCheck {
   // On this machine all of it may be there.
   Status needed_libraries_are_there() {
     CheckContext& c = context_;
-    TRY_ASSIGN(const SystemNeeds needs,
-               system_needs(c.world.files, c.bundle.directory, c.bundle.manifest.manager));
+    TRY_ASSIGN(const SystemNeeds needs, system_needs(c.world.files, c.bundle.directory,
+                                                     {c.bundle.manifest.manager, c.bundle.manifest.helper}));
     const auto& missing = needs.missing;
     for (const MissingLibrary& each : missing)
       c.findings.failed(
@@ -147,14 +204,15 @@ class BundleCheck {
               (missing.size() == 1 ? "" : fmt::format(", and there are {} more", missing.size() - 1)),
           "link it statically, or put the library into the bundle where the program finds it "
           "(`ldd`, `patchelf --set-rpath '$ORIGIN'`)");
-    for (const NewerSymbol& each : needs.newer)
-      c.findings.failed("libraries", each.file + " needs " + each.version + ", and " + each.system,
-                        "build it on the oldest of these systems, or link it statically");
-    if (missing.empty() && needs.newer.empty()) {
-      std::string names;
-      for (const System& system : systems) names += (names.empty() ? "" : ", ") + std::string(system.name);
-      c.findings.passed("libraries", "programs need only the bundle and the C and C++ libraries of " + names);
+    for (const NewerSymbol& each : needs.newer) {
+      const std::string what = each.file + " needs " + each.version + ", and " + each.system;
+      if (each.client)
+        c.findings.failed("libraries", what,
+                          "build it on the oldest of these systems, or link it statically");
+      else
+        c.findings.noted("libraries", what, "there is no client for that system yet");
     }
+    if (missing.empty() && needs.newer.empty()) note_systems(needs);
     return {};
   }
 
@@ -267,6 +325,12 @@ class BundleCheck {
 
   void note_figures(const Reference& reference, const Trial::Outcome& outcome, std::int64_t bytes) {
     CheckContext& c = context_;
+    if (c.bundle.emulator) {  // whose memory and time these would be
+      report_.stages.push_back({reference.plan.name, reference.plan.items, reference.count(), bytes,
+                                outcome.peak_bytes, outcome.seconds, outcome.cpu_seconds,
+                                outcome.slowest_item_seconds});
+      return;
+    }
     const std::int64_t limit = c.bundle.manifest.memory_bytes;
     StageFigures figures{
         reference.plan.name, reference.plan.items, reference.count(),   bytes,
@@ -342,6 +406,7 @@ const std::vector<CheckInfo>& checks() {
   static const std::vector<CheckInfo> all{
       {"sandbox", "the programs run confined, as on volunteers' computers and on a server"},
       {"libraries", "programs need no shared library but those of C and C++ and the bundle's own"},
+      {"platforms", "each kernel is a program of its platform, and platforms agree"},
       {"parameters", "the manager refuses parameters that it does not know"},
       {"defaults", "what the manifest says of parameters that are left out is so"},
       {"contract", "one kernel computes all items, and the manager takes them"},
@@ -418,10 +483,33 @@ Bytes segment_of(const Reference& reference, Range range) {
 Result<CheckReport> check_bundle(const CheckRequest& request, const CheckWorld& world) {
   if (world.files.exists(request.work))
     return Error{ErrorKind::conflict, request.work.string() + " is there already: remove it first"};
-  TRY_ASSIGN(const LocalBundle bundle, open_bundle(request.bundle));
+  const std::string asked = request.platform.empty() ? this_platform() : request.platform;
+  TRY_ASSIGN(LocalBundle bundle, open_bundle(request.bundle, asked));
   TRY(check_content(bundle, request.content));
   TRY(world.files.make_directories(request.work));
-  return BundleCheck(request, world, bundle).run();
+  TRY_ASSIGN(const Bytes head, world.files.read_range(bundle.kernel, 0, program_head_bytes));
+  const std::string found = platform_of(head);
+  // The check says what is wrong with a file that is none or another's.
+  const bool runs_here =
+      found == "any" || found == this_platform() || (found.empty() && asked == this_platform());
+  if (runs_here) return BundleCheck(request, world, bundle, nullptr).run();
+  const std::string why = "the kernel for " + asked + " was not run";
+  const auto emulator = find_emulator(found, std::filesystem::absolute(request.work));
+  if (!emulator) {
+    const std::string package = emulator_package(found);
+    return BundleCheck(request, world, bundle, nullptr)
+        .look(why + ": nothing here runs programs for " + (found.empty() ? "that platform" : found),
+              package.empty() ? "check it on such a computer"
+                              : "install " + package + ", or check it on such a computer");
+  }
+  const std::string runner = io::Path(emulator->command.front()).filename().string();
+  if (!emulator->confinable && world.confinement.confines())
+    return BundleCheck(request, world, bundle, nullptr)
+        .look(why + ": the sandbox has no place for " + runner,
+              std::string("run it without the sandbox: --unconfined \"") + unconfined_words + "\"");
+  bundle.emulator = *emulator;
+  const auto native = open_bundle(request.bundle, this_platform());
+  return BundleCheck(request, world, bundle, native.ok() ? &*native : nullptr).run();
 }
 
 }  // namespace gleaner::local

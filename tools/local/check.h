@@ -24,6 +24,7 @@ struct CheckRequest {
   Content content;
   io::Path work;  // made; must not exist; the caller removes it
   std::uint64_t seed = 1;
+  std::string platform = {};  // of the kernel; empty: this machine's
 };
 
 // What one check found, over all stages. Noted: allowed, but worth knowing, or not to be told from this
@@ -52,6 +53,7 @@ struct CheckReport {
   bundle::Manifest manifest;
   std::vector<Finding> findings;  // at most one a check, in order of checks()
   std::vector<StageFigures> stages;
+  std::string not_run;  // why the kernel was not run, and only its file looked at; empty: it was run
   [[nodiscard]] bool passed() const;
 };
 

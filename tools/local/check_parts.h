@@ -55,6 +55,7 @@ struct CheckContext {
   Random random;
   Findings findings;
   int directories = 0;
+  const LocalBundle* native = nullptr;  // with this machine's kernel, beside an emulated one
 
   // A directory that nobody has worked in.
   [[nodiscard]] io::Path fresh(const std::string& purpose) {
@@ -90,6 +91,8 @@ class KernelChecks {
   [[nodiscard]] Status ended_early();
   [[nodiscard]] Status killed();
   [[nodiscard]] Status saved();
+  // What this machine's own kernel makes of the items, where another's is emulated.
+  [[nodiscard]] Status compared_with_native();
   [[nodiscard]] Trial trial(const std::string& purpose, std::map<std::string, std::string> environment = {},
                             int threads = 0);
   // The first item of the outcome that is not the reference's; -1: all are.

@@ -18,6 +18,7 @@ constexpr const char* kernel_problem = "/problems/problem";
 constexpr int manager_processes_max = 64;                           // as a server has it; threads count
 constexpr std::int64_t manager_memory_max = std::int64_t{4} << 30;  // what servers allow by default
 constexpr int check_processes_max = 32;
+constexpr std::int64_t emulator_memory_max = std::int64_t{8} << 30;  // of address space, that it reserves
 
 Place as_it_is(const io::Path& path) {
   return {path, path};
@@ -86,15 +87,19 @@ std::string Confinement::weakness() const {
 Result<io::ProcessSpec> Confinement::kernel(const LocalBundle& bundle, const Kernel& kernel) const {
   io::ProcessSpec spec = kernel_spec(bundle, kernel.directory, kernel.threads, kernel.environment);
   if (!walls_) return spec;
-  bound_memory(spec, sandbox::kernel_memory_max(bundle.manifest.memory_bytes, kernel.threads));
+  bound_memory(spec, sandbox::kernel_memory_max(bundle.manifest.memory_bytes, kernel.threads) +
+                         (bundle.emulator ? emulator_memory_max : 0));
   spec.limits.open_files = sandbox::kernel_open_files_max;
   const bool own_files = walls_->namespaces;
   const std::string home = own_files ? sandbox::kernel_slot : kernel.directory.string();
   spec.environment["HOME"] = spec.environment["TMPDIR"] = home;
   sandbox::Confined around;
   const io::Path program = bundle.kernel.lexically_relative(bundle.directory);
-  around.program = {(own_files ? sandbox::kernel_bundle / program : bundle.kernel).string()};
+  if (bundle.emulator) around.program = bundle.emulator->command;
+  around.program.push_back((own_files ? sandbox::kernel_bundle / program : bundle.kernel).string());
   around.runtime = sandbox::runtime_files(bundle.kernel);
+  if (bundle.emulator)
+    for (const io::Path& file : bundle.emulator->files) around.runtime.push_back({file, {}});
   around.readable = {{bundle.directory, sandbox::kernel_bundle}, {kernel.problem, kernel_problem}};
   around.writable = {kernel.directory, sandbox::kernel_slot};
   around.tmp = true;
@@ -113,7 +118,8 @@ Result<io::ProcessSpec> Confinement::manager(const LocalBundle& bundle, const Ma
   spec.environment["HOME"] = spec.environment["TMPDIR"] = manager.directory.string();
   sandbox::Confined around;
   around.program = {bundle.manager.string()};
-  around.runtime = sandbox::runtime_files(bundle.manager);
+  around.runtime =
+      sandbox::runtime_files_of({bundle.manager, bundle.helper.empty() ? bundle.manager : bundle.helper});
   around.readable = {as_it_is(bundle.directory), as_it_is(manager.problem), as_it_is(manager.segments)};
   around.writable = as_it_is(manager.directory);
   around.processes = manager_processes_max;

@@ -26,6 +26,7 @@ class Confinement {
   [[nodiscard]] static Confinement none() { return {}; }
 
   // What the walls are; and what they do not keep from a program, as a sentence, empty if nothing.
+  [[nodiscard]] bool confines() const { return walls_.has_value(); }
   [[nodiscard]] std::string describe() const;
   [[nodiscard]] std::string weakness() const;
 

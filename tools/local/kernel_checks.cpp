@@ -40,6 +40,7 @@ Status KernelChecks::run() {
   TRY(again());
   // What differs when it is merely repeated would differ in all that follows.
   if (context_.findings.has_failed("determinism")) return {};
+  if (context_.native != nullptr) TRY(compared_with_native());
   TRY(alone());
   if (context_.findings.has_failed("independence")) return {};
   TRY(variants());
@@ -95,6 +96,20 @@ void KernelChecks::differs(const std::string& check, std::int64_t item, const st
                            const std::string& advice) {
   context_.findings.failed(
       check, fmt::format("item {} of stage {} has other bytes {}", item, reference_.stage, when), advice);
+}
+
+Status KernelChecks::compared_with_native() {
+  Trial kernel(*context_.native, context_.world,
+               Trial::Place{context_.fresh("kernel"), reference_.problem, context_.threads()});
+  TRY_ASSIGN(const auto outcome, kernel.run({reference_.stage, {0, reference_.count()}}));
+  const std::string here = "by the kernel for " + this_platform();
+  if (!worked(outcome, "platforms", here)) return {};
+  TRY_ASSIGN(const std::int64_t item, first_difference(0, outcome.items));
+  if (item >= 0)
+    differs("platforms", item, "when it is computed " + here,
+            "hosts of both platforms would never agree: look for arithmetic that compilers may reorder "
+            "(-ffp-contract=off), for the C library's functions, and for the sizes of types");
+  return {};
 }
 
 // The very same unit, by another process in another directory.

@@ -123,7 +123,7 @@ std::optional<NewerSymbol> newer_than(const System& system, const std::vector<Sy
          {std::pair{"GLIBC_", system.glibc}, std::pair{"GLIBCXX_", system.libstdcxx}}) {
       const auto asked = numbers_of(each.version, series);
       if (asked && *asked > numbers_of(has, "").value_or(std::vector<int>{}))
-        return NewerSymbol{{}, each.version, std::string(system.name) + " has " + has};
+        return NewerSymbol{{}, each.version, std::string(system.name) + " has " + has, system.client};
     }
   }
   return std::nullopt;
@@ -171,7 +171,8 @@ std::vector<SymbolVersion> needed_versions(std::string_view file) {
   return versions;
 }
 
-Result<SystemNeeds> system_needs(const io::Files& files, const io::Path& bundle, const std::string& manager) {
+Result<SystemNeeds> system_needs(const io::Files& files, const io::Path& bundle,
+                                 const std::vector<std::string>& on_server) {
   std::map<std::string, std::string> there;                 // files by their names alone
   std::map<std::string, std::vector<std::string>> needed;   // by file
   std::map<std::string, std::vector<SymbolVersion>> asked;  // by file
@@ -190,7 +191,8 @@ Result<SystemNeeds> system_needs(const io::Files& files, const io::Path& bundle,
     return Error{ErrorKind::io, "cannot look through " + bundle.string() + ": " + failure.message()};
   std::vector<std::string> waiting;
   for (const auto& [file, libraries] : needed)
-    if (file != manager && file.find(".so") == std::string::npos) waiting.push_back(file);
+    if (std::ranges::find(on_server, file) == on_server.end() && file.find(".so") == std::string::npos)
+      waiting.push_back(file);
   std::set<std::string> seen(waiting.begin(), waiting.end());
   SystemNeeds needs;
   for (std::size_t next = 0; next < waiting.size(); ++next) {
@@ -201,6 +203,7 @@ Result<SystemNeeds> system_needs(const io::Files& files, const io::Path& bundle,
         needs.newer.push_back(std::move(*newer));
       }
     for (const std::string& library : needed[file]) {
+      if (library == "libc.so.6" && !there.contains(library) && needs.glibc.empty()) needs.glibc = file;
       const auto own = there.find(library);
       if (own == there.end()) {
         if (std::find(system_libraries.begin(), system_libraries.end(), library) == system_libraries.end())

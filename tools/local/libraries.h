@@ -22,11 +22,14 @@ struct NewerSymbol {
   std::string file;     // as above
   std::string version;  // "GLIBC_2.38"
   std::string system;   // "Debian 12 has 2.36"
+  bool client = true;   // System::client
 };
 
 struct SystemNeeds {
   std::vector<MissingLibrary> missing;
   std::vector<NewerSymbol> newer;  // one a file and system
+  // A program that needs the system's GNU C library, and does not start where that is musl; empty: none.
+  std::string glibc;
 };
 
 struct SymbolVersion {
@@ -42,9 +45,9 @@ struct SymbolVersion {
 // chapter 5). Empty: none, or not such a file. What cannot be true of one ends the list.
 [[nodiscard]] std::vector<std::string> needed_libraries(std::string_view file);
 
-// Of all programs but the manager, which runs on the server's computer, and of the libraries in the bundle
-// that they need. Errors: io, a file cannot be read.
+// Of all programs but those that run `on_server`, the manager and its helper, and of the libraries in the
+// bundle that they need. Errors: io, a file cannot be read.
 [[nodiscard]] Result<SystemNeeds> system_needs(const io::Files& files, const io::Path& bundle,
-                                               const std::string& manager);
+                                               const std::vector<std::string>& on_server);
 
 }  // namespace gleaner::local

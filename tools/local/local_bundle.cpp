@@ -49,31 +49,40 @@ Status place_planned(const io::Path& directory, const Planned& planned) {
 
 }  // namespace
 
-Result<LocalBundle> open_bundle(const io::Path& directory) {
+Result<LocalBundle> open_bundle(const io::Path& directory, const std::string& platform) {
   LocalBundle bundle;
   bundle.directory = std::filesystem::absolute(directory);
   TRY_ASSIGN(bundle.manifest, bundle::read_bundle(bundle.directory));
-  const std::string kernel = bundle.manifest.kernel_for({this_platform(), "any"});
-  if (kernel.empty())
-    return Error{ErrorKind::not_found, bundle.manifest.name + " has no kernel for this machine (" +
-                                           this_platform() +
-                                           "): add one to its manifest, or run it elsewhere"};
+  const std::string kernel = bundle.manifest.kernel_for({platform});
+  if (kernel.empty()) {
+    std::string known;
+    for (const auto& [each, file] : bundle.manifest.kernels) known += (known.empty() ? "" : ", ") + each;
+    return Error{ErrorKind::not_found,
+                 bundle.manifest.name + " has no kernel for " +
+                     (platform == this_platform() ? "this machine (" + platform + ")" : platform) +
+                     ", only for " + known + ": add one to its manifest"};
+  }
   bundle.kernel = bundle.directory / kernel;
   bundle.manager = bundle.directory / bundle.manifest.manager;
+  if (!bundle.manifest.helper.empty()) bundle.helper = bundle.directory / bundle.manifest.helper;
   return bundle;
 }
 
 io::ProcessSpec kernel_spec(const LocalBundle& bundle, const io::Path& directory, int threads,
                             const std::map<std::string, std::string>& environment) {
   io::ProcessSpec spec;
-  spec.arguments = {bundle.kernel.string()};
+  if (bundle.emulator) spec.arguments = bundle.emulator->command;
+  spec.arguments.push_back(bundle.kernel.string());
   spec.environment = environment;
+  if (bundle.emulator)
+    spec.environment.insert(bundle.emulator->environment.begin(), bundle.emulator->environment.end());
   spec.environment.insert({{"PATH", "/usr/bin:/bin"},
                            {"LANG", "C.UTF-8"},
                            {"HOME", directory.string()},
                            {"GLEANER_THREADS", std::to_string(threads)}});
   spec.working_directory = directory;
-  spec.limits.file_bytes = bundle.manifest.disk_bytes;
+  // Wine writes files of its own, which are larger.
+  if (!bundle.emulator || bundle.emulator->confinable) spec.limits.file_bytes = bundle.manifest.disk_bytes;
   return spec;
 }
 

@@ -13,6 +13,7 @@
 #include "shared/contract/manager_session.h"
 #include "shared/io/files.h"
 #include "shared/io/process.h"
+#include "tools/local/foreign.h"
 
 namespace gleaner::local {
 
@@ -21,8 +22,11 @@ struct LocalBundle {
   io::Path directory;  // absolute
   io::Path kernel;
   io::Path manager;
+  io::Path helper;                        // which it starts; empty: none
+  std::optional<Emulator> emulator = {};  // which runs the kernel, of another platform
 };
-[[nodiscard]] Result<LocalBundle> open_bundle(const io::Path& directory);
+// With the kernel that a host of `platform` gets; nothing emulates it yet.
+[[nodiscard]] Result<LocalBundle> open_bundle(const io::Path& directory, const std::string& platform);
 
 // `directory` is the one to work in; it must exist. `environment` is added to what every kernel gets.
 [[nodiscard]] io::ProcessSpec kernel_spec(const LocalBundle& bundle, const io::Path& directory, int threads,

@@ -1,6 +1,14 @@
-// The systems of donated PCs on which the client runs, as they are before anybody installs more. `app check`
-// holds kernels against each. Not listed: Ubuntu 22.04 (GNU C library 2.35) and Alpine (musl), for which
-// there is no client. Sources: packages libc6 and libstdc++6, glibc and libstdc++ of these releases.
+// The systems of donated PCs as they are before anybody installs more. `app check` holds kernels against
+// each. Figures:
+//
+//   glibc       version of the package libc6 (Debian, Ubuntu) or glibc (Fedora); the newest symbols of a
+//               GNU C library are those of its own version. Ubuntu 22.04: libc6 2.35.
+//   libstdcxx   by the GCC of the package libstdc++6 or libstdc++, and the table of GLIBCXX_ versions in
+//               "ABI Policy and Guidelines" of its manual: GCC 12: 3.4.30 (Debian 12, Ubuntu 22.04), GCC 14:
+//               3.4.33 (Debian 13, Ubuntu 24.04, Fedora 40).
+//
+// `strings -a libc.so.6 | grep -x 'GLIBC_2[.0-9]*' | sort -V | tail -n 1` on such a computer tells the same.
+// Alpine (3.20) has musl in place of the GNU C library: only static programs, and those of musl, start there.
 #pragma once
 
 #include <array>
@@ -11,10 +19,13 @@ struct System {
   const char* name;
   const char* glibc;      // GNU C library: its newest symbols are GLIBC_ this
   const char* libstdcxx;  // GNU C++ library: GLIBCXX_ this
+  bool client = true;     // does the client run there? Else an author need not care, and is only told
 };
 
 inline constexpr std::array systems{
     System{"Debian 12", "2.36", "3.4.30"}, System{"Debian 13", "2.41", "3.4.33"},
-    System{"Ubuntu 24.04", "2.39", "3.4.33"}, System{"Fedora 40", "2.39", "3.4.33"}};
+    System{"Ubuntu 24.04", "2.39", "3.4.33"}, System{"Fedora 40", "2.39", "3.4.33"},
+    System{"Ubuntu 22.04", "2.35", "3.4.30", false}};
+inline constexpr const char* musl_system = "Alpine";
 
 }  // namespace gleaner::local

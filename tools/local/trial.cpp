@@ -15,6 +15,8 @@ constexpr int wait_milliseconds = 5;
 constexpr Duration measure_every = std::chrono::milliseconds{20};
 // A kernel that takes more than this many times its limit is ended before it takes the machine.
 constexpr std::int64_t memory_factor = 2;
+constexpr std::int64_t emulator_bytes = std::int64_t{1} << 30;  // of its own
+constexpr double emulator_slowness = 30;
 // The contract says two seconds; a loaded machine may need longer to run the kernel at all.
 constexpr Duration quit_patience = std::chrono::seconds{6};
 constexpr Duration quit_allowed = std::chrono::seconds{4};
@@ -63,11 +65,11 @@ Result<Trial::Outcome> Trial::run(const Unit& unit) {
     }
     const SteadyTime now = world_.clock.steady();
     if (over || now - measured_ >= measure_every) measure(outcome);
-    if (!over && outcome.peak_bytes > memory_factor * bundle_.manifest.memory_bytes) {
+    if (!over && outcome.peak_bytes > memory_max()) {
       outcome.end = End::too_large;
       over = true;
     }
-    if (!over && to_seconds(now - item_since_) > bundle_.manifest.item_seconds) {
+    if (!over && to_seconds(now - item_since_) > item_seconds_max()) {
       outcome.failure =
           "it worked longer on one item than the manifest's item_seconds allow; kernels that do are taken to "
           "hang: raise item_seconds, or make items smaller";
@@ -81,6 +83,14 @@ Result<Trial::Outcome> Trial::run(const Unit& unit) {
     outcome.overrun_seconds = to_seconds(world_.clock.steady() - overrun_since_);
   if (outcome.end != End::done) kill();
   return outcome;
+}
+
+std::int64_t Trial::memory_max() const {
+  return memory_factor * bundle_.manifest.memory_bytes + (bundle_.emulator ? emulator_bytes : 0);
+}
+
+double Trial::item_seconds_max() const {
+  return bundle_.manifest.item_seconds * (bundle_.emulator ? emulator_slowness : 1);
 }
 
 // True: that was the end.

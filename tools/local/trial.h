@@ -63,6 +63,8 @@ class Trial {
   [[nodiscard]] Status start();
   [[nodiscard]] Result<bool> take(const Unit& unit, contract::KernelEvent& event, Outcome& outcome);
   void measure(Outcome& outcome);
+  [[nodiscard]] std::int64_t memory_max() const;
+  [[nodiscard]] double item_seconds_max() const;
   void kill();
 
   const LocalBundle& bundle_;

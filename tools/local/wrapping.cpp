@@ -165,13 +165,15 @@ std::string list_text(const std::vector<std::string>& words) {
 }
 
 // JSON's texts are TOML's, too.
-std::string manifest_text(const WrapPlan& plan, const std::vector<std::string>& command, bool rows) {
+std::string manifest_text(const WrapPlan& plan, const std::vector<std::string>& command, bool rows,
+                          const std::string& compare) {
   std::string text = fmt::format(
       "manifest = 1\nname = {}\nversion = {}\ntitle = {}\n\n[wrap]\ncommand = {}\n", json::write(plan.name),
       json::write(plan.version), json::write(plan.title), list_text(command));
   if (!plan.suffix.empty()) text += fmt::format("suffix = {}\n", json::write(plan.suffix));
   if (rows) text += "rows = true\n";
   if (!plan.ignore.empty()) text += fmt::format("ignore = {}\n", list_text(plan.ignore));
+  if (!compare.empty()) text += fmt::format("compare = {}\n", json::write(compare));
   if (!plan.numbers.empty()) text += "\n[wrap.numbers]\n";
   for (const auto& [name, expression] : plan.numbers)
     text += fmt::format("{} = {}\n", json::write(name), json::write(expression));
@@ -214,12 +216,19 @@ Result<WrappedBundle> fill(io::Files& files, io::ProcessRunner& processes, const
     if (files.exists(to)) return Error{ErrorKind::conflict, "two files are to be " + to.string()};
     TRY(bring(from, to));
   }
-  const std::string manifest = manifest_text(plan, command, made.rows);
+  const std::string compare = plan.compare.empty() ? "" : "bin/" + plan.compare.filename().string();
+  if (!compare.empty()) {
+    if (files.exists(into / compare))
+      return Error{ErrorKind::conflict, "two files are to be " + (into / compare).string()};
+    TRY(bring(plan.compare, into / compare));
+  }
+  const std::string manifest = manifest_text(plan, command, made.rows, compare);
   TRY(bundle::parse_manifest(manifest, "manifest.toml"));
   TRY(files.write(into / "manifest.toml", manifest, io::Mode::normal));
-  TRY_ASSIGN(const SystemNeeds needs, system_needs(files, into, {}));
+  TRY_ASSIGN(const SystemNeeds needs, system_needs(files, into, {compare}));
   for (const MissingLibrary& each : needs.missing) made.missing.push_back(each.library);
-  for (const NewerSymbol& each : needs.newer) made.missing.push_back(each.version + " (" + each.system + ")");
+  for (const NewerSymbol& each : needs.newer)
+    if (each.client) made.missing.push_back(each.version + " (" + each.system + ")");
   TRY_ASSIGN(made.bytes, bundle_bytes(into));
   return made;
 }

@@ -23,6 +23,7 @@ struct WrapPlan {
   std::map<std::string, std::string> numbers;
   std::vector<std::string> ignore;                     // parts of the output, as a manifest has them
   std::vector<std::pair<std::string, io::Path>> data;  // come along as {bundle}/NAME
+  io::Path compare;        // a program that decides whether two results are equal; empty: their bytes do
   bool libraries = false;  // the shared libraries that it needs and the loader come along
   io::Path shell;          // a static busybox that comes along for a script; empty: none
   std::int64_t memory_megabytes = 256;

@@ -121,6 +121,7 @@ void Dispatch::close_stage(ProblemId id, Timestamp now) {
   for (const Unit* unit : found->second.stage->view().open_units()) shares_.closed(id, *unit, now);
   shares_.withdraw(id);
   found->second.stage.reset();
+  worked_at_ = now;
 }
 
 RecordedStage* Dispatch::stage(ProblemId id) const {
@@ -174,6 +175,7 @@ Served Dispatch::apply(const WorkDemand& demand, Timestamp now) {
     const Deciding deciding(deciding_);
     if (!demand.slots.empty()) serve(demand, now, served);
   }
+  if (!served.grants.empty()) worked_at_ = now;
   note_waiting(demand, served, now);
   if (log_) log_(line_of({now, demand, text_of(served)}));
   return served;

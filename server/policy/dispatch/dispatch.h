@@ -98,6 +98,8 @@ class Dispatch {
 
   // request.cpp
   void serve(const WorkDemand& asked, Timestamp now, Served& served);
+  // When a host asks again for which no problem has anything.
+  [[nodiscard]] double rest_seconds(const Host& host, Timestamp now) const;
   void serve_slot(Attempt& attempt, const SlotDemand& slot, UnitId unit);
   [[nodiscard]] bool ask(Attempt& attempt, const SlotDemand& slot, ProblemId problem, UnitId unit,
                          const PlannedTask* planned);
@@ -115,6 +117,7 @@ class Dispatch {
   bool deciding_ = false;  // what stages are asked meanwhile follows from the event
   std::map<ProblemId, Problem> problems_;
   IdTable<HostId, Host> hosts_;
+  std::optional<Timestamp> worked_at_;  // a unit was granted, or a stage ended
   FairShare shares_;
   std::map<std::string, MappingGroup> groups_;  // by the text of the mapping strategy
   std::vector<PlanJob> jobs_;

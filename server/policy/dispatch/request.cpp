@@ -15,6 +15,10 @@ namespace {
 // Where no problem has anything for a host, work may come back at any moment (a stalled holder): it asks
 // again as often as the stages find useful.
 constexpr double nothing_retry = 5, soonest_retry = 0.25, hold_retry = 60;
+// A project that had work a minute ago probably has more soon: a person who calls a function again, a flow's
+// next node. Its own hosts ask sooner, all of them together at most as often as resting ones do (pacing.h).
+constexpr Duration lately = std::chrono::minutes{1};
+constexpr double lately_retry = 0.5, requests_per_second = 200;
 
 template <typename List, typename Value>
 bool contains(const List& list, const Value& value) {
@@ -39,7 +43,9 @@ struct Dispatch::Attempt {
   Host& host;
   Timestamp now;
   Served& served;
-  const KernelNeeds* unmet = nullptr;  // of a problem that has work, and that this host cannot compute
+  // Of problems that have work, and that this host cannot compute: what it lacks, and for which platforms.
+  const KernelNeeds* unmet = nullptr;
+  const KernelNeeds* foreign = nullptr;
 
   void nothing(double retry_after, const std::string& reason) {
     if (served.retry_after > 0 && retry_after >= served.retry_after) return;
@@ -48,11 +54,24 @@ struct Dispatch::Attempt {
   }
 };
 
+namespace {
+
+bool has_kernel(const KernelNeeds& needs, const HostOffer& offer) {
+  return contains(needs.platforms, "any") ||
+         std::any_of(offer.platforms.begin(), offer.platforms.end(),
+                     [&](const std::string& one) { return contains(needs.platforms, one); });
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+}  // namespace
+
 bool fits(const KernelNeeds& needs, const HostOffer& offer) {
-  const bool kernel = contains(needs.platforms, "any") ||
-                      std::any_of(offer.platforms.begin(), offer.platforms.end(),
-                                  [&](const std::string& one) { return contains(needs.platforms, one); });
-  if (!kernel) return false;
+  if (!has_kernel(needs, offer)) return false;
   if (offer.applications && !contains(*offer.applications, needs.application)) return false;
   if (offer.memory_bytes > 0 && needs.memory_bytes > offer.memory_bytes) return false;
   if (needs.threads > offer.cores) return false;
@@ -87,10 +106,14 @@ void Dispatch::serve(const WorkDemand& asked, Timestamp now, Served& served) {
   for (const SlotDemand& slot : demand.slots) serve_slot(attempt, slot, demand.units[served.grants.size()]);
   if (served.grants.size() == demand.slots.size() || served.retry_after > 0) return;
   const KernelNeeds* unmet = attempt.unmet;
-  attempt.nothing(nothing_retry, unmet == nullptr
-                                     ? "none of its problems has any for this host"
-                                     : unmet->application + " needs " + words_of_needs(unmet->capabilities) +
-                                           ", which this computer lacks");
+  std::string reason = "none of its problems has any for this host";
+  if (unmet != nullptr)
+    reason =
+        unmet->application + " needs " + words_of_needs(unmet->capabilities) + ", which this computer lacks";
+  else if (attempt.foreign != nullptr)
+    reason = attempt.foreign->application + " has kernels for " + joined(attempt.foreign->platforms) +
+             ", and this computer runs " + joined(demand.offer.platforms);
+  attempt.nothing(rest_seconds(host, now), reason);
   for (const auto& [id, problem] : problems_) {
     if (problem.terms.running && problem.stage)
       served.retry_after =
@@ -98,12 +121,20 @@ void Dispatch::serve(const WorkDemand& asked, Timestamp now, Served& served) {
   }
 }
 
+double Dispatch::rest_seconds(const Host& host, Timestamp now) const {
+  if (!host.terms.own || !worked_at_ || now - *worked_at_ > lately) return nothing_retry;
+  return std::clamp(static_cast<double>(hosts_.size()) / requests_per_second, lately_retry, nothing_retry);
+}
+
 void Dispatch::serve_slot(Attempt& attempt, const SlotDemand& slot, UnitId unit) {
   std::vector<ProblemId> candidates;
   for (const auto& [id, problem] : problems_) {
     if (!problem.terms.running || !problem.stage) continue;
     const KernelNeeds& needs = problem.terms.needs;
-    if (!are_met(needs.capabilities, attempt.demand.offer.capabilities)) attempt.unmet = &needs;
+    if (!has_kernel(needs, attempt.demand.offer))
+      attempt.foreign = &needs;
+    else if (!are_met(needs.capabilities, attempt.demand.offer.capabilities))
+      attempt.unmet = &needs;
     if (!can_compute(attempt.host, id, problem, attempt.demand)) continue;
     if (contains(attempt.demand.awaited, id) && problem.stage->view().ledger().free().empty()) continue;
     if (problem.stage->view().has_work_for(attempt.demand.host, attempt.now)) candidates.push_back(id);

@@ -94,7 +94,8 @@ Result<io::ProcessSpec> ManagerSandbox::confine(const ManagerSetup& setup) const
   TRY(give_to_its_user(base / "work", setup.problem.value));
   sandbox::Confined confined;
   confined.program = {program.string()};
-  confined.runtime = sandbox::runtime_files(program);
+  confined.runtime =
+      sandbox::runtime_files_of({program, setup.helper.empty() ? program : bundle / setup.helper});
   confined.readable = {as_it_is(bundle), as_it_is(base / "problem")};
   confined.writable = as_it_is(base / "work");
   if (superuser_) confined.user = sandbox::own_user(directory_.root(), setup.problem.value);

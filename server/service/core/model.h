@@ -92,7 +92,8 @@ struct Host {
   double cpu_share = 1;                          // of each core that its owner lends, as it said last
   std::optional<protocol::Readings> readings = {};  // as it reported last
   HostDay day = {};                                 // of its reports of the processors in use
-  std::vector<std::string> capabilities = {};       // of its last request for work since the start
+  // Of its last request for work since the start.
+  std::vector<std::string> capabilities = {}, platforms = {};
 
   // That its owner lets it use, as far as is known.
   [[nodiscard]] int usable_cores() const {

@@ -35,9 +35,10 @@ const Host& speaker_of(const Model& model, const Host& host) {
   return *speaker;
 }
 
-// Hosts online that asked for work since the start, and how many of them meet the application's needs.
+// Hosts online that asked for work since the start; how many of them the application has a kernel for, how
+// many meet its needs, and how many both.
 struct Suited {
-  std::int64_t online = 0, suited = 0;
+  std::int64_t online = 0, kernel = 0, needs = 0, both = 0;
 };
 Suited suited_hosts(const Model& model, const Problem& problem, Timestamp now) {
   Suited count;
@@ -46,20 +47,33 @@ Suited suited_hosts(const Model& model, const Problem& problem, Timestamp now) {
     const Host& speaker = speaker_of(model, host);
     if (speaker.cores_offered == 0 || now - speaker.row.last_contact > online_within) continue;
     ++count.online;
-    if (are_met(problem.manifest.needs, speaker.capabilities)) ++count.suited;
+    const bool kernel = !problem.manifest.kernel_for(speaker.platforms).empty();
+    const bool needs = are_met(problem.manifest.needs, speaker.capabilities);
+    count.kernel += kernel ? 1 : 0;
+    count.needs += needs ? 1 : 0;
+    count.both += kernel && needs ? 1 : 0;
   }
   return count;
 }
 
 std::string needs_text(const Problem& problem, const Suited& count) {
-  return fmt::format("needs {}; {} of {} online {} it", words_of_needs(problem.manifest.needs), count.suited,
-                     hosts_text(count.online), count.suited == 1 ? "has" : "have");
+  std::string text;
+  if (count.kernel < count.online) {
+    std::string platforms;
+    for (const auto& [platform, kernel] : problem.manifest.kernels)
+      platforms += (platforms.empty() ? "" : ", ") + platform;
+    text = fmt::format("has kernels for {}; {} of {} online {} one", platforms, count.kernel,
+                       hosts_text(count.online), count.kernel == 1 ? "runs" : "run");
+  }
+  if (problem.manifest.needs.empty()) return text;
+  return text + (text.empty() ? "" : "; ") +
+         fmt::format("needs {}; {} of {} online {} it", words_of_needs(problem.manifest.needs), count.needs,
+                     hosts_text(count.online), count.needs == 1 ? "has" : "have");
 }
 
 }  // namespace
 
 std::string needs_text(const Model& model, const Problem& problem, Timestamp now) {
-  if (problem.manifest.needs.empty()) return {};
   return needs_text(problem, suited_hosts(model, problem, now));
 }
 
@@ -101,9 +115,8 @@ std::string waits_for(const Model& model, const Problem& problem, const FleetNow
   if (fleet.online == 0)
     return fmt::format("none of {} has been heard of for {}", hosts_text(fleet.joined),
                        ago_text(now - fleet.last_contact));
-  if (!problem.manifest.needs.empty())
-    if (const Suited count = suited_hosts(model, problem, now); count.online > 0 && count.suited == 0)
-      return needs_text(problem, count);
+  if (const Suited count = suited_hosts(model, problem, now); count.online > 0 && count.both == 0)
+    return needs_text(problem, count);
   const auto counts = problem.stage->view().counts(now);
   if (counts.accepted + counts.set_aside == counts.items &&
       !problem.stage->view().ledger().disputed().empty())

@@ -32,8 +32,9 @@ struct FleetNow {
 };
 [[nodiscard]] FleetNow fleet_now(const Model& model, Timestamp now);
 
-// "needs Python 3.9 or newer; 3 of 5 hosts online have it"; empty: its application has no needs. Hosts count
-// that asked for work since the server started; hosts under a relay have what the relay offers. O(hosts).
+// "needs Python 3.9 or newer; 3 of 5 hosts online have it", "has kernels for aarch64-linux; 1 of 5 hosts
+// online runs one"; empty: its application has no needs, and kernels for all of them. Hosts count that asked
+// for work since the server started; hosts under a relay have what the relay offers. O(hosts).
 [[nodiscard]] std::string needs_text(const Model& model, const Problem& problem, Timestamp now);
 
 // What a running problem waits for that no host is at, or of which all items are delivered; empty: it is

@@ -89,6 +89,7 @@ Status decide_work(Transaction& tx, HostId id, const protocol::WorkRequest& requ
   host.cpu_share = request.cpu_share.value_or(1);
   if (request.readings) take_readings(host, *request.readings, tx.now);
   host.capabilities = request.capabilities;
+  host.platforms = request.platforms;
   if (request.relay && request.relay->item) host.item = request.relay->item;
   WorkOutcome outcome;
   TRY(tx.model.origin->take_results(tx, id, commits, outcome));

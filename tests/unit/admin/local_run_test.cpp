@@ -298,18 +298,21 @@ TEST_CASE("a program that was linked on a newer system than a volunteer's is tol
   std::filesystem::create_directories(bundle);
   const auto needs = [&] {
     std::ofstream(bundle / "kernel", std::ios::binary) << program;
-    auto read_needs = local::system_needs(io::real_files(), bundle, "");
+    auto read_needs = local::system_needs(io::real_files(), bundle, {});
     REQUIRE(read_needs.ok());
     return std::move(read_needs).value();
   };
   CHECK(needs().newer.empty());
   CHECK(needs().missing.empty());
+  CHECK(needs().glibc == "kernel");  // does not start on Alpine
 
   const std::size_t at = program.find(newest->version);
   REQUIRE(at != Bytes::npos);
   program.replace(at, 10, "GLIBC_2.38");
   const auto some = needs().newer;
-  REQUIRE(some.size() == 1);
+  REQUIRE(some.size() == 2);
+  CHECK((some[0].client && !some[1].client));
+  CHECK(some[1].system == "Ubuntu 22.04 has 2.35");  // where there is no client
   CHECK(some[0].file == "kernel");
   CHECK(some[0].version == "GLIBC_2.38");
   CHECK(some[0].system == "Debian 12 has 2.36");
@@ -321,6 +324,7 @@ TEST_CASE("a program that was linked on a newer system than a volunteer's is tol
   program.replace(at, 10, "GLIBC_2.99");
   std::ofstream(bundle / "libc.so.6") << "the bundle brings its own";
   CHECK(needs().newer.empty());
+  CHECK(needs().glibc.empty());
 }
 
 TEST_CASE("the libraries that a program needs are read, and what is no program has none", "[libraries]") {

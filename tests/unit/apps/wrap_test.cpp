@@ -2,8 +2,10 @@
 #include <fstream>
 
 #include "apps/wrap/command.h"
+#include "apps/wrap/comparison.h"
 #include "apps/wrap/item.h"
 #include "apps/wrap/items.h"
+#include "apps/wrap/wrap_manager.h"
 #include "tests/catch.h"
 
 using namespace gleaner;
@@ -228,4 +230,67 @@ TEST_CASE("The kept files of an item are read without knowing whose it is") {
   CHECK(files_in(item) == std::vector<std::string_view>{"first", "", "third"});
   CHECK(files_in(seal("somebody", {"exit 3", "words", {}})).empty());
   CHECK(files_in("short").empty());
+}
+
+namespace {
+
+// A program of the shell, in a directory of its own.
+struct Comparer {
+  std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("gleaner-compare-test-" + std::to_string(::getpid()));
+  explicit Comparer(const std::string& text) {
+    std::ofstream(path) << "#!/bin/sh\n" << text;
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  }
+  ~Comparer() { std::filesystem::remove(path); }
+  [[nodiscard]] std::string of(const std::string& one, const std::string& other) const {
+    const auto found = Comparison(path, std::chrono::seconds{2}).of(".txt", one, other);
+    REQUIRE(found.ok());
+    return *found;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a program of the author decides whether two results are equal") {
+  const Comparer same_size(
+      "[ $(wc -c <$1) = $(wc -c <$2) ] && exit 0\necho \"$1 and $2 differ\"; echo more; exit 1\n");
+  CHECK(same_size.of("abc", "xyz").empty());
+  CHECK(same_size.of("abc", "x") == "compare-1.txt and compare-2.txt differ");
+  CHECK_FALSE(std::filesystem::exists("compare-1.txt"));
+}
+
+TEST_CASE("a comparison that fails, talks or hangs finds a difference, and is over") {
+  CHECK(Comparer("exit 7\n").of("a", "b").ends_with(" exited with status 7"));
+  CHECK(Comparer("kill -9 $$\n").of("a", "b").ends_with(" was killed by signal 9"));
+  CHECK(Comparer("while :; do echo word; done\n").of("a", "b").ends_with(" took too long"));
+  CHECK(Comparer("exec >&- 2>&-; sleep 60 & sleep 60\n").of("a", "b").ends_with(" took too long"));
+  CHECK(Comparer("head -c 100000 /dev/zero; exit 0\n").of("a", "b").empty());
+  CHECK(Comparison("/no/such/program").of("", "a", "b").error().kind == ErrorKind::io);
+}
+
+TEST_CASE("rows are compared by the author's program where their bytes differ") {
+  const Comparer accepts("exit 0\n");
+  const ProblemDirectory directory;
+  directory.put("table.csv", "x\n1\n2\n");
+  const auto made = [&](const std::string& more) {
+    return command(R"(["{x}"])", R"(,"rows":true)" + more).value();
+  };
+  const auto manager = [&](const std::string& more) {
+    WrapManager begun(made(more));
+    std::ofstream(directory.path / "parameters.json") << "{}";
+    REQUIRE(begun.check(kit::Problem(directory.path)).ok());
+    return begun;
+  };
+  const auto result = [](int row, const Outcome& outcome) {
+    return seal("row " + std::to_string(row) + "," + std::to_string(row), outcome);
+  };
+  const Bytes one = result(1, {"", "", {"a"}}), other = result(1, {"", "", {"b"}});
+  const Bytes failed = result(1, {"exit 3", "one", {}}), otherwise = result(1, {"exit 3", "two", {}});
+  auto comparing = manager(R"(,"compare":")" + accepts.path.string() + R"(")");
+  CHECK(comparing.compare(0, 0, one, other).value().empty());
+  CHECK(comparing.compare(0, 0, failed, otherwise).value().empty());
+  CHECK(comparing.compare(0, 0, one, failed).value() == "they ended otherwise");
+  CHECK_FALSE(comparing.compare(0, 1, one, other).ok());  // of another row
+  CHECK_FALSE(manager("").compare(0, 0, one, other).value().empty());
 }

@@ -382,6 +382,47 @@ TEST_CASE("what a stage cannot be restored from is named with its line and key")
   CHECK(refused > 100);
 }
 
+TEST_CASE("A host gets nothing of a problem that has no kernel for it, and hears which there are") {
+  Small small;
+  ProblemTerms terms;
+  terms.strategy = "rts";
+  terms.needs.platforms = {"x86_64-linux", "x86_64-windows"};
+  terms.needs.application = "numbers";
+  small.dispatch.apply(ProblemEvent{the_problem, terms}, small.now);
+  WorkDemand demand;
+  demand.offer.platforms = {"aarch64-linux"};
+  demand.host = HostId{1};
+  demand.slots = {{0, true}};
+  demand.units = {UnitId{1}};
+  const Served refused = small.dispatch.apply(demand, small.now);
+  CHECK(refused.grants.empty());
+  CHECK(refused.reason ==
+        "numbers has kernels for x86_64-linux, x86_64-windows, and this computer runs aarch64-linux");
+  demand.offer.platforms = {"x86_64-windows"};
+  CHECK(small.dispatch.apply(demand, small.now).grants.size() == 1);
+}
+
+TEST_CASE("Own hosts ask again soon for a minute after the project had work; strangers, and many, do not") {
+  Small small;
+  CHECK(small.ask().grants.size() == 1);
+  small.dispatch.apply(DropProblemEvent{the_problem}, small.now);
+  CHECK(small.ask().retry_after == 0.5);
+  small.now += std::chrono::seconds{61};
+  CHECK(small.ask().retry_after == 5);
+  HostTerms stranger;
+  stranger.own = false;
+  stranger.cores = 1;
+  small.begin({.items = 10, .costs = {}, .sizing = "rts", .rules = {}});
+  small.dispatch.apply(DropProblemEvent{the_problem}, small.now);
+  CHECK(small.ask().retry_after == 0.5);
+  for (int host = 2; host <= 400; ++host)
+    small.dispatch.apply(HostEvent{HostId{host}, HostTerms{}}, small.now);
+  CHECK(small.ask().retry_after == 2);  // together no more than 200 requests a second
+  small.dispatch.apply(HostEvent{HostId{1}, stranger}, small.now);
+  CHECK(small.ask().retry_after == 5);
+  for (const std::string& line : small.lines) CHECK(again(line) == line);
+}
+
 TEST_CASE("A host that does not meet the needs of a problem gets nothing of it, and hears which they are") {
   Small small({.items = 10, .costs = {}, .sizing = "rts", .rules = {}}, {"python>=3.9", "numpy"});
   const std::vector<std::vector<std::string>> offers{{}, {"python 3.11"}, {"python 3.8", "numpy 1.24"}};

@@ -1,0 +1,108 @@
+#include "apps/wrap/comparison.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "apps/kit/problem.h"
+
+namespace gleaner::wrap {
+namespace {
+
+constexpr std::size_t said_bytes_max = 200;  // of its first line
+constexpr int look_milliseconds = 5;
+
+// The read end of a pipe, and a process of a group of its own.
+struct Running {
+  pid_t child = 0;
+  int output = -1;
+};
+
+Result<Running> start(const std::string& program, const std::string& one, const std::string& other) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0 || ::fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0)
+    return Error{ErrorKind::io, std::string("cannot make a pipe: ") + std::strerror(errno)};
+  std::string words[] = {program, one, other};
+  char* const arguments[] = {words[0].data(), words[1].data(), words[2].data(), nullptr};
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  ::posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
+  posix_spawnattr_t attributes;
+  ::posix_spawnattr_init(&attributes);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  Running running;
+  const int failure =
+      ::posix_spawn(&running.child, program.c_str(), &actions, &attributes, arguments, environ);
+  ::posix_spawnattr_destroy(&attributes);
+  ::posix_spawn_file_actions_destroy(&actions);
+  ::close(ends[1]);
+  running.output = ends[0];
+  if (failure == 0) return running;
+  ::close(running.output);
+  return Error{ErrorKind::io, "cannot start " + program + ": " + std::strerror(failure)};
+}
+
+// All that it prints is read, so that it does not wait; the beginning is kept.
+void read_output(int output, std::string& said) {
+  char bytes[4096];
+  for (ssize_t count = 0; (count = ::read(output, bytes, sizeof bytes)) > 0;)
+    said.append(bytes, std::min(static_cast<std::size_t>(count), said_bytes_max - said.size()));
+}
+
+// Its status; -1: it was still running at the end of the time.
+int status_by(const Running& running, Comparison::Clock::time_point end, std::string& said) {
+  for (;;) {
+    int status = 0;
+    const pid_t found = ::waitpid(running.child, &status, WNOHANG);
+    read_output(running.output, said);
+    if (found == running.child) return status;
+    if ((found < 0 && errno != EINTR) || Comparison::Clock::now() >= end) return -1;
+    pollfd output{running.output, POLLIN, 0};
+    if (::poll(&output, 1, look_milliseconds) > 0 && (output.revents & POLLIN) == 0)
+      ::poll(nullptr, 0, look_milliseconds);  // it has closed its output
+  }
+}
+
+}  // namespace
+
+Result<std::string> Comparison::run(const std::string& one, const std::string& other) const {
+  TRY_ASSIGN(const Running running, start(program_.string(), one, other));
+  std::string said;
+  const int status = status_by(running, end_, said);
+  ::kill(-running.child, SIGKILL);  // and what it started
+  if (status == -1) {
+    int ignored = 0;
+    while (::waitpid(running.child, &ignored, 0) < 0 && errno == EINTR) continue;
+  }
+  ::close(running.output);
+  if (status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == 0) return std::string();
+  const std::string name = program_.filename().string();
+  if (status == -1) return name + " took too long";
+  if (WIFSIGNALED(status)) return name + " was killed by signal " + std::to_string(WTERMSIG(status));
+  const std::string line = said.substr(0, said.find('\n'));
+  if (!line.empty()) return line;
+  return name + " exited with status " + std::to_string(WEXITSTATUS(status));
+}
+
+Result<std::string> Comparison::of(const std::string& ending, std::string_view one,
+                                   std::string_view other) const {
+  const std::string first = "compare-1" + ending, second = "compare-2" + ending;
+  TRY(kit::write_file(first, one));
+  TRY(kit::write_file(second, other));
+  auto difference = run(first, second);
+  std::error_code ignored;
+  std::filesystem::remove(first, ignored);
+  std::filesystem::remove(second, ignored);
+  return difference;
+}
+
+}  // namespace gleaner::wrap

@@ -1,0 +1,32 @@
+// The author's program that decides whether two results of one item are equal: `PROGRAM FILE FILE`, in the
+// manager's working directory, without input. Exit status 0: they are. Any other end, also after 30 s for all
+// files of an item, means that they differ: what a stranger computed must not stop the comparison. The first
+// line that it prints says how. The files are named compare-1.EXT and compare-2.EXT. Errors: io, it cannot be
+// started.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "shared/base/result.h"
+
+namespace gleaner::wrap {
+
+class Comparison {
+ public:
+  using Clock = std::chrono::steady_clock;
+  explicit Comparison(std::filesystem::path program, Clock::duration patience = std::chrono::seconds{30})
+      : program_(std::move(program)), end_(Clock::now() + patience) {}
+  // Empty: equal; else how they differ.
+  [[nodiscard]] Result<std::string> of(const std::string& ending, std::string_view one,
+                                       std::string_view other) const;
+
+ private:
+  [[nodiscard]] Result<std::string> run(const std::string& one, const std::string& other) const;
+  std::filesystem::path program_;
+  Clock::time_point end_;  // of all that it is asked
+};
+
+}  // namespace gleaner::wrap
