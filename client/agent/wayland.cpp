@@ -52,7 +52,7 @@ class WaylandSource final : public Source {
     return serve(now, Probe::yes);
   }
 
-  int descriptor() const override { return wl_display_get_fd(display_); }
+  io::Waitable waitable() const override { return io::Waitable(wl_display_get_fd(display_)); }
 
   SteadyTime wait_until() const override { return SteadyTime::max(); }
 

@@ -7,8 +7,8 @@
 
 namespace gleaner::engine {
 
-int KernelProcess::output_descriptor() const {
-  return session_ ? session_->process().output_descriptor() : -1;
+io::Waitable KernelProcess::output_waitable() const {
+  return session_ ? session_->process().output_waitable() : io::Waitable();
 }
 
 bool KernelProcess::serves(const Prepared& prepared, ProblemId problem) const {

@@ -46,7 +46,7 @@ class KernelProcess {
   // Why it was killed although it was to stand still; empty: it was not.
   [[nodiscard]] std::string offence() const { return services_.gate.offence(group_); }
 
-  [[nodiscard]] int output_descriptor() const;            // -1 if it does not run
+  [[nodiscard]] io::Waitable output_waitable() const;     // not valid if it does not run
   [[nodiscard]] int threads() const { return threads_; }  // of the one that ran last
   [[nodiscard]] io::Path directory() const { return services_.state.slot(slot_); }
 

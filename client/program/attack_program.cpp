@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <limits.h>
-#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -171,8 +170,8 @@ class Arena {
     KernelEvent over;
     over.kind = KernelEvent::Kind::failed;
     while (true) {
-      pollfd polled{session.process().output_descriptor(), POLLIN, 0};
-      ::poll(&polled, 1, 20);
+      const io::Waitable output = session.process().output_waitable();
+      (void)io::wait_any({&output, 1}, std::chrono::milliseconds{20});
       session.pump();
       while (auto event = session.next_event()) {
         if (take(*event)) continue;

@@ -1,7 +1,6 @@
 #include "client/program/daemon.h"
 
 #include <malloc.h>
-#include <poll.h>
 #include <spdlog/spdlog.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
@@ -33,6 +32,7 @@
 #include "client/program/version.h"
 #include "client/program/view_publisher.h"
 #include "shared/crypto/keys.h"
+#include "shared/io/waiting.h"
 #include "shared/logging/log.h"
 
 namespace gleaner::program {
@@ -60,7 +60,7 @@ class Signals {
   ~Signals() { ::close(descriptor_); }
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
-  [[nodiscard]] int descriptor() const { return descriptor_; }
+  [[nodiscard]] io::Waitable waitable() const { return io::Waitable(descriptor_); }
   [[nodiscard]] bool arrived() const {
     signalfd_siginfo info{};
     return ::read(descriptor_, &info, sizeof info) == sizeof info;
@@ -75,14 +75,6 @@ std::uint64_t make_seed() {
   for (const char byte : crypto::random_secret(sizeof seed))
     seed = seed << 8 | static_cast<unsigned char>(byte);
   return seed;
-}
-
-void wait_for(const std::vector<int>& descriptors, Duration patience) {
-  std::vector<pollfd> polled;
-  for (const int descriptor : descriptors) polled.push_back({descriptor, POLLIN, 0});
-  const auto milliseconds =
-      std::chrono::ceil<std::chrono::milliseconds>(std::max(patience, Duration{0})).count();
-  ::poll(polled.data(), polled.size(), static_cast<int>(std::min<std::int64_t>(milliseconds, 3'600'000)));
 }
 
 enum class End { asked, moved };
@@ -115,10 +107,10 @@ End loop(engine::Engine& engine, platform::ControlSocket& control, ViewPublisher
     if (control.wait_until() != SteadyTime::max()) patience = std::min(patience, control.wait_until() - now);
     if (viewers.wait_until() != SteadyTime::max()) patience = std::min(patience, viewers.wait_until() - now);
     if (give_up) patience = std::min(patience, *give_up - now);
-    std::vector<int> descriptors = engine.descriptors();
-    for (const int descriptor : control.descriptors()) descriptors.push_back(descriptor);
-    descriptors.push_back(signals.descriptor());
-    wait_for(descriptors, patience);
+    std::vector<io::Waitable> all = engine.waitables();
+    for (const io::Waitable one : control.waitables()) all.push_back(one);
+    all.push_back(signals.waitable());
+    (void)io::wait_any(all, patience);
     now = clock.steady();
     control.serve(now);
     if (signals.arrived() || quit) asked = true;
@@ -217,9 +209,9 @@ Result<bool> wait_refused(const RunOptions& options, const Signals& signals, con
   ::sd_notify(0, "READY=1");
   const SteadyTime end = clock.steady() + length;
   while (clock.steady() < end) {
-    std::vector<int> descriptors = control->descriptors();
-    descriptors.push_back(signals.descriptor());
-    wait_for(descriptors, std::min(end, control->wait_until()) - clock.steady());
+    std::vector<io::Waitable> all = control->waitables();
+    all.push_back(signals.waitable());
+    (void)io::wait_any(all, std::min(end, control->wait_until()) - clock.steady());
     control->serve(clock.steady());
     if (quit || signals.arrived()) return false;
   }

@@ -1,7 +1,5 @@
 #include "shared/contract/manager_process.h"
 
-#include <poll.h>
-
 #include <algorithm>
 #include <csignal>
 #include <utility>
@@ -15,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration write_pause = 1ms;  // there is no descriptor to wait for room in its input
+constexpr Duration write_pause = 1ms;  // nothing tells of room in its input
 constexpr Duration farewell = 500ms;
 constexpr Duration watch_interval = 1s;
 constexpr Duration reaping = 1s;
@@ -26,12 +24,9 @@ SteadyTime now() {
   return system_clock().steady();
 }
 
-// Waits until there is something to read from `descriptor`, or it is closed; any signal ends the wait too.
-void wait_readable(int descriptor, Duration at_most) {
-  pollfd waiting{descriptor, POLLIN, 0};
-  const auto ms = std::chrono::ceil<std::chrono::milliseconds>(at_most).count();
-  // A failure (EINTR) needs no care: callers look again and know the time.
-  (void)::poll(&waiting, 1, static_cast<int>(std::clamp<std::int64_t>(ms, 0, 60'000)));
+// Waits until there is something to read, or it is closed. Callers look again and know the time.
+void wait_readable(io::Waitable output, Duration at_most) {
+  (void)io::wait_any({&output, 1}, at_most);
 }
 
 }  // namespace
@@ -44,7 +39,7 @@ ManagerProcess::~ManagerProcess() {
   const SteadyTime end = now() + farewell;
   while (now() < end && read() != Reading::closed) {
     heard_.clear();
-    wait_readable(process_->output_descriptor(), end - now());
+    wait_readable(process_->output_waitable(), end - now());
   }
 }
 
@@ -168,7 +163,7 @@ ManagerProcess::Reading ManagerProcess::read() {
 bool ManagerProcess::wait_for_output(Duration at_most) {
   const Duration left = deadline_ - now();
   if (left <= Duration{0}) return false;
-  wait_readable(process_->output_descriptor(), std::min({at_most, left, watch_interval}));
+  wait_readable(process_->output_waitable(), std::min({at_most, left, watch_interval}));
   return true;
 }
 
@@ -185,7 +180,7 @@ Error ManagerProcess::ended() {
   const SteadyTime end = now() + reaping;
   auto exit = process_->poll_exit();
   while (!exit && now() < end) {
-    wait_readable(-1, 1ms);
+    wait_readable({}, 1ms);
     exit = process_->poll_exit();
   }
   if (!exit) return failed("closed its standard input or output");

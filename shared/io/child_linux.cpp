@@ -78,7 +78,7 @@ class Child final : public Process {
   }
 
   int pid() const override { return pid_; }
-  int output_descriptor() const override { return pipes_.output.get(); }
+  Waitable output_waitable() const override { return Waitable(pipes_.output.get()); }
 
   Result<std::size_t> write_some(std::string_view bytes) override {
     if (!pipes_.input.valid())

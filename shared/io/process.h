@@ -16,6 +16,7 @@
 #include "shared/base/encoding.h"
 #include "shared/base/result.h"
 #include "shared/io/files.h"
+#include "shared/io/waiting.h"
 
 namespace gleaner::io {
 
@@ -48,8 +49,8 @@ class Process {
  public:
   virtual ~Process() = default;  // kills the group and reaps it, if it still runs
   [[nodiscard]] virtual int pid() const = 0;
-  // Descriptors for an event loop; non-blocking.
-  [[nodiscard]] virtual int output_descriptor() const = 0;
+  // Ready when read_some() has something, or the child has closed it.
+  [[nodiscard]] virtual Waitable output_waitable() const = 0;
   // Writes to standard input as much as fits; returns how much. io if the child closed it.
   [[nodiscard]] virtual Result<std::size_t> write_some(std::string_view bytes) = 0;
   virtual void close_input() = 0;

@@ -25,7 +25,7 @@ class NumbersManager final : public io::Process {
   }
   ~NumbersManager() override { ::close(always_readable_); }
   int pid() const override { return ::getpid(); }
-  int output_descriptor() const override { return always_readable_; }
+  io::Waitable output_waitable() const override { return io::Waitable(always_readable_); }
   Result<std::size_t> write_some(std::string_view bytes) override {
     input_ += bytes;
     while (take()) {

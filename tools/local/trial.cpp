@@ -1,7 +1,5 @@
 #include "tools/local/trial.h"
 
-#include <poll.h>
-
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -11,7 +9,7 @@
 namespace gleaner::local {
 namespace {
 
-constexpr int wait_milliseconds = 5;
+constexpr Duration output_wait = std::chrono::milliseconds{5};
 constexpr Duration measure_every = std::chrono::milliseconds{20};
 // A kernel that takes more than this many times its limit is ended before it takes the machine.
 constexpr std::int64_t memory_factor = 2;
@@ -20,8 +18,8 @@ constexpr Duration quit_patience = std::chrono::seconds{6};
 constexpr Duration quit_allowed = std::chrono::seconds{4};
 
 void wait_for_output(io::Process& process) {
-  pollfd waiting{process.output_descriptor(), POLLIN, 0};
-  ::poll(&waiting, 1, wait_milliseconds);
+  const io::Waitable output = process.output_waitable();
+  (void)io::wait_any({&output, 1}, output_wait);
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ class ImmediateWorkers final : public transport::Workers {
       if (const transport::Completion completion = job(context)) completion();
     }
   }
-  int descriptor() const override { return -1; }
+  io::Waitable waitable() const override { return {}; }
   void drop() { jobs_.clear(); }
   bool stalled = false;  // nobody answers
 
@@ -136,7 +136,7 @@ class ScriptedActivity final : public host::ActivityMonitor {
     news = false;
     return seen;
   }
-  std::vector<int> descriptors() const override { return {}; }
+  std::vector<io::Waitable> waitables() const override { return {}; }
   bool touched() const override { return news; }
   void watch(const Wanted& wanted) override { programs = wanted.programs; }
   void show(std::optional<client_policy::Notice> notice) override { shown = std::move(notice); }
