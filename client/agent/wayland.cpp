@@ -10,7 +10,7 @@
 #include "client/agent/protocols/ext-idle-notify-v1-client-protocol.h"
 #include "client/agent/protocols/kde-idle-client-protocol.h"
 #include "client/agent/source.h"
-#include "client/agent/wayland_windows.h"
+#include "client/agent/wayland_toplevels.h"
 
 namespace gleaner::agent {
 namespace {
