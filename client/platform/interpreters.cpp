@@ -101,7 +101,7 @@ bool Interpreters::answered(SteadyTime now) {
          process_->read_some(answer_, answer_bytes_max - answer_.size()) == io::ReadKind::data) {
   }
   if (!exit && now - started_ < patience) return false;
-  const bool well = exit && !exit->signalled && exit->code == 0;
+  const bool well = exit && exit->well();
   if (!well) answer_.clear();
   again_ = well ? SteadyTime::max() : now + pause;
   process_.reset();

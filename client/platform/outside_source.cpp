@@ -51,7 +51,7 @@ class LocalOutsideSource final : public host::OutsideSource {
       if (system_clock().steady() >= end) return no_answer(too_late());
       if (read != io::ReadKind::data) std::this_thread::sleep_for(look_interval);
     }
-    if (exit->signalled || exit->code != 0) return no_answer("it " + exit->describe());
+    if (!exit->well()) return no_answer("it " + exit->describe());
     return said;
   }
 

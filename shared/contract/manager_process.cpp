@@ -1,7 +1,6 @@
 #include "shared/contract/manager_process.h"
 
 #include <algorithm>
-#include <csignal>
 #include <utility>
 
 #include "shared/base/limits.h"
@@ -184,9 +183,8 @@ Error ManagerProcess::ended() {
     exit = process_->poll_exit();
   }
   if (!exit) return failed("closed its standard input or output");
-  Error error = failed((exit->signalled ? "was " : "") + exit->describe());
-  // Nobody does that to itself: the system ran out of memory, or somebody ended it.
-  if (exit->signalled && exit->code == SIGKILL) error.kind = ErrorKind::io;
+  Error error = failed(exit->describe());
+  if (exit->by_others()) error.kind = ErrorKind::io;
   return error;
 }
 

@@ -37,10 +37,25 @@ struct ProcessSpec {
   bool relays_exit = false;  // it runs another program and exits with that one's status, or 128 + its signal
 };
 
+// How a process ended. By meaning: the numbers of a system's signals and exceptions stay in its platform
+// file.
 struct ProcessExit {
-  bool signalled = false;
-  int code = 0;                                // exit status, or the signal's number
-  [[nodiscard]] std::string describe() const;  // "exited with status 3", "killed by signal 9 (Killed)"
+  enum class Cause {
+    exited,         // by itself, with `status`
+    killed,         // by force: the system, which ran out of memory, a person, or this program
+    out_of_memory,  // the same, where the system tells it apart: Linux says `killed`
+    over_limit,     // it broke one of its ProcessLimits
+    crashed,        // by a fault of its own, or a request to end that it did not handle
+  };
+  Cause cause = Cause::exited;
+  int status = 0;    // where it exited
+  std::string name;  // else of its end, for people: "signal 9 (Killed)"
+
+  [[nodiscard]] bool well() const { return cause == Cause::exited && status == 0; }
+  [[nodiscard]] bool exited() const { return cause == Cause::exited; }
+  // Not its own doing: the system ran out of memory, or somebody ended it.
+  [[nodiscard]] bool by_others() const { return cause == Cause::killed || cause == Cause::out_of_memory; }
+  [[nodiscard]] std::string describe() const;  // "exited with status 3", "was killed by signal 9 (Killed)"
 };
 
 enum class ReadKind { data, would_block, closed };

@@ -141,8 +141,8 @@ Result<std::string> Trial::quit() {
   const auto exit = session_->process().poll_exit();
   if (!exit)
     fault = "it does not end when it is told to quit";
-  else if (exit->signalled || exit->code != 0)
-    fault = "told to quit, it " + std::string(exit->signalled ? "was " : "") + exit->describe();
+  else if (!exit->well())
+    fault = "told to quit, it " + exit->describe();
   else if (world_.clock.steady() - asked > quit_allowed)
     fault = "it took longer than two seconds to quit";
   session_.reset();

@@ -64,7 +64,7 @@ Bytes output_of(const ProcessSpec& spec) {
   auto process = start(spec);
   Bytes output = read_all(*process);
   INFO(process->error_tail());
-  CHECK(wait_for_exit(*process).code == 0);
+  CHECK(wait_for_exit(*process).well());
   return output;
 }
 
@@ -90,11 +90,11 @@ TEST_CASE("a child talks through its pipes") {
   CHECK_FALSE(process->poll_exit());
   process->close_input();
   const ProcessExit exit = wait_for_exit(*process);
-  CHECK_FALSE(exit.signalled);
-  CHECK(exit.code == 0);
+  CHECK(exit.exited());
+  CHECK(exit.status == 0);
   CHECK(process->read_some(output, 100) == ReadKind::closed);
   CHECK(process->write_some("x").error().kind == ErrorKind::io);
-  CHECK(process->poll_exit()->code == 0);  // told as often as asked
+  CHECK(process->poll_exit()->well());  // told as often as asked
 }
 
 TEST_CASE("a megabyte goes through without blocking either side") {
@@ -117,12 +117,20 @@ TEST_CASE("a megabyte goes through without blocking either side") {
 }
 
 TEST_CASE("ends are told apart") {
-  auto three = start(shell("exit 3"));
-  CHECK(wait_for_exit(*three).describe() == "exited with status 3");
-  auto killed = start(shell("kill -9 $$"));
-  CHECK(wait_for_exit(*killed).describe() == "killed by signal 9 (Killed)");
-  auto crashed = start(shell("kill -SEGV $$"));
-  CHECK(wait_for_exit(*crashed).describe() == "killed by signal 11 (Segmentation fault)");
+  using Cause = ProcessExit::Cause;
+  const auto ended = [](const std::string& script) { return wait_for_exit(*start(shell(script))); };
+  CHECK(ended("exit 0").well());
+  const ProcessExit three = ended("exit 3");
+  CHECK((three.exited() && !three.well() && !three.by_others()));
+  CHECK(three.describe() == "exited with status 3");
+  const ProcessExit killed = ended("kill -9 $$");
+  CHECK((killed.cause == Cause::killed && killed.by_others()));
+  CHECK(killed.describe() == "was killed by signal 9 (Killed)");
+  const ProcessExit crashed = ended("kill -SEGV $$");
+  CHECK((crashed.cause == Cause::crashed && !crashed.by_others()));
+  CHECK(crashed.describe() == "was killed by signal 11 (Segmentation fault)");
+  CHECK(ended("kill -XFSZ $$").cause == Cause::over_limit);
+  CHECK(ended("kill -TERM $$").cause == Cause::crashed);
 }
 
 TEST_CASE("writing to a child that ended is an error, not a signal") {
@@ -142,7 +150,7 @@ TEST_CASE("standard error is drained and its tail is kept") {
       start(shell("i=0; while [ $i -lt 30000 ]; do echo 'some line' >&2; i=$((i+1)); done; "
                   "echo 'last words' >&2; echo done"));
   CHECK(read_all(*process) == "done\n");  // more than a pipe holds, so reading output must drain it
-  CHECK(wait_for_exit(*process).code == 0);
+  CHECK(wait_for_exit(*process).well());
   const std::string tail = process->error_tail();
   CHECK(tail.size() == 4096);
   CHECK(tail.ends_with("some line\nlast words\n"));
@@ -168,8 +176,8 @@ TEST_CASE("a group is stopped, continued and killed with its children") {
   CHECK(eventually([&] { return state_of(process->pid()) == "S" && state_of(grandchild) == "S"; }));
   process->kill_group();
   const ProcessExit exit = wait_for_exit(*process);
-  CHECK(exit.signalled);
-  CHECK(exit.code == SIGKILL);
+  CHECK(exit.cause == ProcessExit::Cause::killed);
+  CHECK(exit.by_others());
   CHECK(eventually([&] { return state_of(grandchild).find_first_of("SRT") == std::string::npos; }));
   process->kill_group();  // nothing to kill any more
 }
@@ -177,7 +185,7 @@ TEST_CASE("a group is stopped, continued and killed with its children") {
 TEST_CASE("what a child leaves behind in its group goes with it") {
   auto process = start(shell("sleep 1000 >/dev/null 2>&1 & echo $!"));
   const int grandchild = std::stoi(read_all(*process));
-  CHECK(wait_for_exit(*process).code == 0);
+  CHECK(wait_for_exit(*process).well());
   CHECK(eventually([&] { return state_of(grandchild).find_first_of("SRT") == std::string::npos; }));
 }
 

@@ -192,7 +192,7 @@ TEST_CASE(
   while (!spinner.process->poll_exit() && std::chrono::steady_clock::now() < give_up)
     std::this_thread::sleep_for(5ms);
   REQUIRE(spinner.process->poll_exit());
-  CHECK(spinner.process->poll_exit()->code == SIGKILL);
+  CHECK(spinner.process->poll_exit()->cause == io::ProcessExit::Cause::killed);
 }
 
 TEST_CASE("At a full share, too, a kernel gets as many processors as it was promised, and no more") {
