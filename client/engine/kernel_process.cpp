@@ -40,9 +40,9 @@ Status KernelProcess::start(const Prepared& prepared, ProblemId problem) {
   launch.disk_bytes = prepared.manifest.disk_bytes;
   TRY_ASSIGN(std::unique_ptr<io::Process> process, services_.launcher.start(launch));
   launch_ = std::move(launch);
-  group_ = process->pid();
+  tree_ = process->tree();
   threads_ = launch_.threads;
-  services_.gate.add({group_, threads_, services_.launcher.control_group(slot_)});
+  services_.gate.add({tree_, threads_, services_.launcher.control_group(slot_)});
   session_ = std::make_unique<contract::KernelSession>(std::move(process), prepared.manifest.item_bytes);
   problem_ = problem;
   problem_directory_.clear();
@@ -57,13 +57,13 @@ void KernelProcess::set_problem(const Prepared& prepared) {
 
 void KernelProcess::end() {
   if (!session_) return;
-  services_.gate.remove(group_);
+  services_.gate.remove(tree_);
   session_.reset();
-  group_ = 0;
+  tree_ = {};
 }
 
 std::string KernelProcess::excess(const io::TreeUse& use) const {
-  return engine::excess(launch_, use, group_, services_.machine, services_.launcher);
+  return engine::excess(launch_, use, tree_, services_.machine, services_.launcher);
 }
 
 }  // namespace gleaner::engine

@@ -30,7 +30,7 @@ Result<bundle::Unpack> make_unpack(io::ProcessRunner& processes, const io::Path&
                           std::filesystem::absolute(into).string()};
         spec.environment = {{"LC_ALL", "C"}};
         spec.limits.file_bytes = limits::bundle_bytes_max;
-        spec.limits.nice = 19;
+        spec.limits.priority = io::ProcessPriority::lowest;
         TRY_ASSIGN(const io::Ended ended, io::run_program(processes, spec, ""));
         if (ended.exit.well()) return {};
         std::string message = ended.errors;

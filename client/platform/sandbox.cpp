@@ -79,12 +79,11 @@ io::ProcessSpec common_spec(const host::KernelLaunch& launch, Priority priority,
                           // ptrace
   spec.environment.emplace("ASAN_OPTIONS", "detect_leaks=0");
 #else
-  spec.limits.address_space_bytes = host::kernel_memory_max(launch.memory_bytes, launch.threads);
+  spec.limits.memory_bytes = host::kernel_memory_max(launch.memory_bytes, launch.threads);
 #endif
   spec.limits.file_bytes = launch.disk_bytes;
   spec.limits.open_files = sandbox::kernel_open_files_max;
-  spec.limits.nice = priority == Priority::idle ? 19 : 0;
-  spec.limits.idle_class = priority == Priority::idle;
+  if (priority == Priority::idle) spec.limits.priority = io::ProcessPriority::idle;
   return spec;
 }
 

@@ -130,11 +130,11 @@ class Arena {
   [[nodiscard]] Result<std::optional<Row>> fight(std::int64_t number) {
     TRY(place_.empty_slot());
     TRY_ASSIGN(auto process, launcher_.start(launch_));
-    const int group = process->pid();
+    const io::TreeHandle tree = process->tree();
     contract::KernelSession session(std::move(process), limits::message_length_max);
     // Gone before the session: what is killed must not be frozen, and the next kernel joins the same control
     // group.
-    const Gated gated(limiter_, {group, launch_.threads, launcher_.control_group(launch_.slot)});
+    const Gated gated(limiter_, {tree, launch_.threads, launcher_.control_group(launch_.slot)});
     session.set_problem(launcher_.inside(launch_, place_.problem()));
     session.start_unit(0, {number, number + 1});
     Row row;
@@ -178,16 +178,16 @@ class Arena {
         if (event->kind == KernelEvent::Kind::item || event->kind == KernelEvent::Kind::failed) return *event;
       }
       const SteadyTime now = system_clock().steady();
-      const int group = session.process().pid();
+      const io::TreeHandle tree = session.process().tree();
       if (paused != (now < pause_until_)) {
         paused = !paused;
-        paused ? limiter_.pause(group) : limiter_.resume(group);
+        paused ? limiter_.pause(tree) : limiter_.resume(tree);
       }
-      over.text = limiter_.offence(group);
+      over.text = limiter_.offence(tree);
       if (over.text.empty()) over.text = talk.excess(session.talk_bytes(), now);
       if (over.text.empty() && now >= look_at) {
         look_at = now + look_interval;
-        over.text = engine::excess(launch_, machine_->use(group), group, *machine_, launcher_);
+        over.text = engine::excess(launch_, machine_->use(tree), tree, *machine_, launcher_);
       }
       if (over.text.empty() && now - begun < attack_patience) continue;
       over.item = over.text.empty() ? -1 : 0;
@@ -213,16 +213,16 @@ class Arena {
   class Gated {
    public:
     Gated(platform::CpuLimiter& limiter, const host::KernelTree& kernel)
-        : limiter_(limiter), group_(kernel.group) {
+        : limiter_(limiter), tree_(kernel.tree) {
       limiter_.add(kernel);
     }
-    ~Gated() { limiter_.remove(group_); }
+    ~Gated() { limiter_.remove(tree_); }
     Gated(const Gated&) = delete;
     Gated& operator=(const Gated&) = delete;
 
    private:
     platform::CpuLimiter& limiter_;
-    int group_;
+    io::TreeHandle tree_;
   };
 
   host::Launcher& launcher_;

@@ -209,7 +209,7 @@ void KernelSession::pump() {
     state.conclude(*exit);
   } else if (state.failed || (state.output_closed && !state.quitting)) {
     state.killed = true;
-    state.process->kill_group();
+    state.process->end_tree();
   }
 }
 

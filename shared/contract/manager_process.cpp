@@ -32,7 +32,7 @@ void wait_readable(io::Waitable output, Duration at_most) {
 
 ManagerProcess::~ManagerProcess() {
   if (!usable()) return;
-  process_->continue_group();
+  process_->resume();
   (void)process_->write_some("quit\n");  // if it does not listen, it is killed
   process_->close_input();
   const SteadyTime end = now() + farewell;
@@ -50,7 +50,7 @@ Status ManagerProcess::command(std::string_view line, Duration limit, std::strin
   limit_ = limit;
   deadline_ = now() + limit;
   resting_ = false;
-  process_->continue_group();
+  process_->resume();
   TRY(end_of_answer());  // of what it did before
   doing_ = "at \"" + std::string(line.substr(0, line.find(' '))) + "\"";
   std::string said(line);
@@ -107,7 +107,7 @@ void ManagerProcess::more_time() {
 
 void ManagerProcess::rest() {
   if (broken_) return;
-  process_->stop_group();
+  process_->suspend();
   resting_ = true;
   standstill_.begin(1);
   cpu_at_rest_.reset();
@@ -121,7 +121,7 @@ Status ManagerProcess::look_at_rest() {
     case io::Standstill::Verdict::still:
       return {};
     case io::Standstill::Verdict::stop_again:
-      process_->stop_group();
+      process_->suspend();
       return {};
     case io::Standstill::Verdict::end:
       return failed(standstill_.words());
@@ -170,7 +170,7 @@ Error ManagerProcess::failed(const std::string& what) {
   broken_ = true;
   const std::string text =
       "the application's manager " + what + " (" + doing_ + ")" + last_words(process_->error_tail());
-  process_->kill_group();
+  process_->end_tree();
   return {ErrorKind::unavailable, protocol::clean_text(text, limits::message_length_max)};
 }
 

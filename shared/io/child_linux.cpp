@@ -96,15 +96,15 @@ ProcessExit exit_of(int status, ExitCodes codes) {
 class Child final : public Process {
  public:
   Child(int pid, ChildPipes pipes, ExitCodes codes)
-      : pid_(pid), pipes_(std::move(pipes)), codes_(codes), clock_(pid) {}
+      : pid_(pid), pipes_(std::move(pipes)), codes_(codes), clock_(TreeHandle(pid)) {}
 
   ~Child() override {
     if (exit_) return;
-    kill_group();
+    end_tree();
     reap(0);
   }
 
-  int pid() const override { return pid_; }
+  TreeHandle tree() const override { return TreeHandle(pid_); }
   Waitable output_waitable() const override { return Waitable(pipes_.output.get()); }
 
   Result<std::size_t> write_some(std::string_view bytes) override {
@@ -161,9 +161,9 @@ class Child final : public Process {
     return exit_;
   }
 
-  void kill_group() override { signal_group(SIGKILL); }
-  void stop_group() override { signal_group(SIGSTOP); }
-  void continue_group() override { signal_group(SIGCONT); }
+  void end_tree() override { signal_group(SIGKILL); }
+  void suspend() override { signal_group(SIGSTOP); }
+  void resume() override { signal_group(SIGCONT); }
 
   Duration cpu_time() const override {
     if (!exit_) cpu_time_ = std::max(cpu_time_, clock_.read().value_or(Duration{0}));

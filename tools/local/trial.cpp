@@ -119,11 +119,12 @@ Result<bool> Trial::take(const Unit& unit, contract::KernelEvent& event, Outcome
 
 void Trial::measure(Outcome& outcome) {
   measured_ = world_.clock.steady();
-  outcome.peak_bytes = std::max(outcome.peak_bytes, io::ProcessTree().peak_memory(session_->process().pid()));
+  outcome.peak_bytes =
+      std::max(outcome.peak_bytes, io::ProcessTree().peak_memory(session_->process().tree()));
 }
 
 void Trial::kill() {
-  session_->process().kill_group();
+  session_->process().end_tree();
   session_.reset();
 }
 

@@ -46,6 +46,10 @@ std::unique_ptr<Process> start(const ProcessSpec& spec) {
   return std::move(started).value();
 }
 
+int pid_of(const Process& process) {
+  return static_cast<int>(process.tree().native());
+}
+
 ProcessExit wait_for_exit(Process& process) {
   std::optional<ProcessExit> exit;
   REQUIRE(eventually([&] { return (exit = process.poll_exit()).has_value(); }));
@@ -169,17 +173,18 @@ TEST_CASE("a group is stopped, continued and killed with its children") {
     return output.ends_with("\n");
   }));
   const int grandchild = std::stoi(output);
-  process->stop_group();
-  CHECK(eventually([&] { return state_of(process->pid()) == "T" && state_of(grandchild) == "T"; }));
+  process->suspend();
+  process->suspend();  // one resume() is enough
+  CHECK(eventually([&] { return state_of(pid_of(*process)) == "T" && state_of(grandchild) == "T"; }));
   CHECK_FALSE(process->poll_exit());
-  process->continue_group();
-  CHECK(eventually([&] { return state_of(process->pid()) == "S" && state_of(grandchild) == "S"; }));
-  process->kill_group();
+  process->resume();
+  CHECK(eventually([&] { return state_of(pid_of(*process)) == "S" && state_of(grandchild) == "S"; }));
+  process->end_tree();
   const ProcessExit exit = wait_for_exit(*process);
   CHECK(exit.cause == ProcessExit::Cause::killed);
   CHECK(exit.by_others());
   CHECK(eventually([&] { return state_of(grandchild).find_first_of("SRT") == std::string::npos; }));
-  process->kill_group();  // nothing to kill any more
+  process->end_tree();  // nothing to kill any more
 }
 
 TEST_CASE("what a child leaves behind in its group goes with it") {
@@ -193,7 +198,7 @@ TEST_CASE("letting go of a running child kills it") {
   int pid = 0;
   {
     auto process = start(shell("trap '' TERM INT HUP; sleep 1000; sleep 1000"));
-    pid = process->pid();
+    pid = pid_of(*process);
     CHECK(::kill(pid, 0) == 0);
   }
   CHECK(::kill(pid, 0) != 0);
@@ -233,30 +238,30 @@ TEST_CASE("the environment, directory and limits are exactly those given") {
   where.working_directory = directory.path();
   where.limits.open_files = 77;
   where.limits.file_bytes = 1 << 20;
-  where.limits.address_space_bytes = std::int64_t{1} << 30;
+  where.limits.memory_bytes = std::int64_t{1} << 30;
   const auto real = std::filesystem::canonical(directory.path()).string();
   CHECK(output_of(where) == real + "\n77\n2048\n1048576\n0\n");
 }
 
 TEST_CASE("a child gets the idle class, or a nice value") {
   ProcessSpec idle{{"/bin/cat"}, {}, {}, {}};
-  idle.limits.idle_class = true;
+  idle.limits.priority = ProcessPriority::idle;
   auto process = start(idle);
-  CHECK(::sched_getscheduler(process->pid()) == SCHED_IDLE);
+  CHECK(::sched_getscheduler(pid_of(*process)) == SCHED_IDLE);
   ProcessSpec nice{{"/bin/cat"}, {}, {}, {}};
-  nice.limits.nice = 7;
+  nice.limits.priority = ProcessPriority::low;
   auto polite = start(nice);
-  CHECK(::sched_getscheduler(polite->pid()) == SCHED_OTHER);
-  CHECK(::getpriority(PRIO_PROCESS, static_cast<id_t>(polite->pid())) == 7);
+  CHECK(::sched_getscheduler(pid_of(*polite)) == SCHED_OTHER);
+  CHECK(::getpriority(PRIO_PROCESS, static_cast<id_t>(pid_of(*polite))) == 5);
 }
 
 TEST_CASE("a child is not raised above a program that runs at a lower priority itself") {
   std::thread low([] {  // a priority is a thread's
     REQUIRE(::setpriority(PRIO_PROCESS, 0, 12) == 0);
     ProcessSpec nice{{"/bin/cat"}, {}, {}, {}};
-    nice.limits.nice = 5;
+    nice.limits.priority = ProcessPriority::low;
     const auto child = start(nice);
-    CHECK(::getpriority(PRIO_PROCESS, static_cast<id_t>(child->pid())) == 12);
+    CHECK(::getpriority(PRIO_PROCESS, static_cast<id_t>(pid_of(*child))) == 12);
   });
   low.join();
 }
@@ -278,11 +283,11 @@ TEST_CASE("no descriptor, ignored signal or blocked signal reaches a child") {
 TEST_CASE("CPU time is the child's own and stays known") {
   auto process = start(shell("while :; do :; done"));
   CHECK(eventually([&] { return process->cpu_time() > std::chrono::milliseconds{30}; }));
-  process->stop_group();
-  CHECK(eventually([&] { return state_of(process->pid()) == "T"; }));
+  process->suspend();
+  CHECK(eventually([&] { return state_of(pid_of(*process)) == "T"; }));
   const Duration stopped = process->cpu_time();
   CHECK(process->cpu_time() == stopped);
-  process->kill_group();
+  process->end_tree();
   wait_for_exit(*process);
   CHECK(process->cpu_time() >= stopped - std::chrono::milliseconds{20});  // rusage may count in coarser steps
 }
