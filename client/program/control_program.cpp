@@ -7,13 +7,13 @@
 
 #include "client/platform/control_socket.h"
 #include "client/platform/owner.h"
+#include "client/platform/state_lock.h"
 #include "client/program/control_text.h"
 #include "client/program/exit_status.h"
 #include "client/program/page_program.h"
 #include "client/program/preferences_program.h"
 #include "client/program/projects_program.h"
 #include "client/program/receipts_program.h"
-#include "client/program/state_lock.h"
 #include "client/program/system_client.h"
 #include "client/program/top_program.h"
 #include "client/program/version.h"
@@ -36,7 +36,7 @@ struct ControlOptions {
 };
 
 state::StateDirectory state_of(const ControlOptions& options) {
-  return {options.state.empty() ? default_state_directory() : io::Path(options.state)};
+  return {options.state.empty() ? platform::default_state_directory() : io::Path(options.state)};
 }
 
 io::Path socket_of(const ControlOptions& options) {
@@ -167,7 +167,8 @@ int control_main(int argc, char** argv) {
   }
   const std::string command = app.get_subcommands().front()->get_name();
   const SystemClient of_system = system_client();
-  if (options.state.empty() && options.socket.empty() && is_meant(of_system, default_state_directory()))
+  if (options.state.empty() && options.socket.empty() &&
+      is_meant(of_system, platform::default_state_directory()))
     return answer_for(of_system, command, options.json);
   // Once: whoever acts as the client's user has another default.
   options.state = state_of(options).root.string();

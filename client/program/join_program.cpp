@@ -5,9 +5,9 @@
 #include "client/join/join.h"
 #include "client/platform/machine_facts.h"
 #include "client/platform/owner.h"
+#include "client/platform/state_lock.h"
 #include "client/program/exit_status.h"
 #include "client/program/late_join.h"
-#include "client/program/state_lock.h"
 #include "client/program/version.h"
 #include "client/state/projects.h"
 #include "shared/io/private_files.h"
@@ -23,8 +23,8 @@ int complain(const Error& error) {
 }
 
 // Nobody else uses the state while it lives, and it is in the present layout.
-Result<StateLock> take_state(const state::StateDirectory& state) {
-  TRY_ASSIGN(StateLock lock, StateLock::take(state.lock()));
+Result<platform::StateLock> take_state(const state::StateDirectory& state) {
+  TRY_ASSIGN(platform::StateLock lock, platform::StateLock::take(state.lock()));
   TRY(state::migrate_state(io::real_files(), state));
   return lock;
 }
@@ -61,7 +61,7 @@ Status leave(const LeaveCommand& command) {
   if (!files.exists(state.root))
     return Error{ErrorKind::not_found, "there is no state in " + state.root.string() +
                                            ": this computer has not joined a project with it"};
-  TRY_ASSIGN(const StateLock lock, take_state(state));
+  TRY_ASSIGN(const platform::StateLock lock, take_state(state));
   TRY_ASSIGN(const auto projects, meant(command));
   for (const state::ProjectNames& project : projects) TRY(leave_one(state, project));
   TRY_ASSIGN(const auto others, state::joined_projects(files, state));

@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "client/platform/machine_facts.h"
-#include "client/program/state_lock.h"
+#include "client/platform/state_lock.h"
 #include "shared/sandbox/usage.h"
 #include "tests/catch.h"
 
@@ -296,13 +296,13 @@ TEST_CASE("One daemon a state directory") {
   const Roots roots;
   const io::Path path = roots.root / "lock";
   {
-    const auto first = program::StateLock::take(path);
+    const auto first = StateLock::take(path);
     REQUIRE(first.ok());
-    const auto second = program::StateLock::take(path);
+    const auto second = StateLock::take(path);
     REQUIRE_FALSE(second.ok());
     CHECK(second.error().kind == ErrorKind::conflict);
   }
-  CHECK(program::StateLock::take(path).ok());
+  CHECK(StateLock::take(path).ok());
 }
 
 }  // namespace
