@@ -4,6 +4,7 @@
 
 #include "client/engine/excess.h"
 #include "client/engine/set_aside.h"
+#include "shared/base/paths.h"
 
 namespace gleaner::engine {
 
@@ -27,7 +28,7 @@ Status KernelProcess::start(const Prepared& prepared, ProblemId problem) {
   TRY_ASSIGN(const std::string digest, digest_of_file(services_.files, prepared.kernel));
   if (digest != prepared.kernel_digest)
     return Error{ErrorKind::untrusted,
-                 "the kernel " + prepared.kernel.string() + " was changed after it was unpacked"};
+                 "the kernel " + utf8_text(prepared.kernel) + " was changed after it was unpacked"};
   host::KernelLaunch launch;
   launch.slot = slot_;
   launch.program = prepared.kernel;

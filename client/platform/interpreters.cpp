@@ -8,6 +8,7 @@
 
 #include "shared/base/capability.h"
 #include "shared/base/limits.h"
+#include "shared/base/paths.h"
 #include "shared/sandbox/runtime_files.h"
 
 namespace gleaner::platform {
@@ -88,7 +89,7 @@ std::string Interpreters::stamp() const {
     for (const io::Path& path : {here, here / "dist-packages", here / "site-packages"}) {
       std::error_code absent;
       const auto changed = std::filesystem::last_write_time(path, absent);
-      if (!absent) text << path.string() << ' ' << changed.time_since_epoch().count() << '\n';
+      if (!absent) text << utf8_text(path) << ' ' << changed.time_since_epoch().count() << '\n';
     }
   }
   return std::move(text).str();

@@ -1,6 +1,7 @@
 #include "client/platform/sandbox.h"
 #include "client/platform/processors.h"
 
+#include "shared/base/paths.h"
 #include "shared/sandbox/kernel_limits.h"
 
 namespace gleaner::platform {
@@ -11,8 +12,8 @@ class PlainSandbox final : public Sandbox {
   PlainSandbox(Priority priority, std::string refusal) : priority_(priority), refusal_(std::move(refusal)) {}
 
   Result<io::ProcessSpec> confine(const host::KernelLaunch& launch) override {
-    io::ProcessSpec spec = common_spec(launch, priority_, launch.slot_directory.string());
-    spec.arguments = {launch.program.string()};
+    io::ProcessSpec spec = common_spec(launch, priority_, utf8_text(launch.slot_directory));
+    spec.arguments = {utf8_text(launch.program)};
     spec.working_directory = launch.slot_directory;
     return spec;
   }

@@ -16,6 +16,7 @@
 #include "client/platform/machine_facts.h"
 #include "client/program/exit_status.h"
 #include "shared/base/limits.h"
+#include "shared/base/paths.h"
 #include "shared/contract/kernel_session.h"
 #include "shared/json/text.h"
 #include "shared/terminal/print.h"
@@ -84,7 +85,7 @@ class Place {
     std::array<char, HOST_NAME_MAX + 1> host{};
     (void)::gethostname(host.data(), host.size() - 1);  // else it is the empty name, which is nobody's
     return files_.write(problem() / "target",
-                        owned().string() + "\n" + other_problem().string() + "\n" + host.data() + "\n" +
+                        utf8_text(owned()) + "\n" + utf8_text(other_problem()) + "\n" + host.data() + "\n" +
                             std::to_string(::getpid()) + "\n" + std::to_string(::geteuid()) + "\n" +
                             std::to_string(attack_disk) + "\n" +
                             std::to_string(host::kernel_memory_max(attack_memory, 1)) + "\n",
@@ -288,8 +289,8 @@ int run_attacks(const AttackCommand& command) {
   if (command.json)
     print_json(described, rows);
   else
-    terminal::print("\n{} of {} attacks were stopped{}\n", static_cast<std::int64_t>(rows.size()) - open, rows.size(),
-                    open == 0 ? "" : ": kernels of strangers should not run here");
+    terminal::print("\n{} of {} attacks were stopped{}\n", static_cast<std::int64_t>(rows.size()) - open,
+                    rows.size(), open == 0 ? "" : ": kernels of strangers should not run here");
   return open == 0 && !rows.empty() ? exit_ok : exit_problem;
 }
 

@@ -17,6 +17,7 @@
 #include "client/program/join_program.h"
 #include "client/program/preferences_program.h"
 #include "client/program/version.h"
+#include "shared/base/paths.h"
 #include "shared/io/private_files.h"
 #include "shared/logging/log.h"
 #include "shared/terminal/print.h"
@@ -92,7 +93,7 @@ std::string check_share(const std::string& text) {
 // Kernels work elsewhere: every path they are told is absolute.
 state::StateDirectory state_of(const Options& options) {
   return {std::filesystem::absolute(options.state.empty() ? platform::default_state_directory()
-                                                          : io::Path(options.state))
+                                                          : utf8_path(options.state))
               .lexically_normal()};
 }
 

@@ -18,6 +18,7 @@
 #include "client/program/top_program.h"
 #include "client/program/version.h"
 #include "client/state/state_directory.h"
+#include "shared/base/paths.h"
 #include "shared/io/private_files.h"
 #include "shared/json/text.h"
 #include "shared/terminal/print.h"
@@ -36,11 +37,11 @@ struct ControlOptions {
 };
 
 state::StateDirectory state_of(const ControlOptions& options) {
-  return {options.state.empty() ? platform::default_state_directory() : io::Path(options.state)};
+  return {options.state.empty() ? platform::default_state_directory() : utf8_path(options.state)};
 }
 
 io::Path socket_of(const ControlOptions& options) {
-  return options.socket.empty() ? state_of(options).socket() : io::Path(options.socket);
+  return options.socket.empty() ? state_of(options).socket() : utf8_path(options.socket);
 }
 
 int send_command(const ControlOptions& options, const json::Value& request) {
@@ -71,7 +72,8 @@ int send_command(const ControlOptions& options, const json::Value& request) {
 // Those stand on either side of a command.
 CLI::App* with_common_options(CLI::App* command) {
   command->fallthrough();
-  return command->footer("Options of all commands: --json, --state DIR, --socket FILE (see `gleaner --help`).");
+  return command->footer(
+      "Options of all commands: --json, --state DIR, --socket FILE (see `gleaner --help`).");
 }
 
 std::string check_duration(const std::string& text) {
@@ -102,7 +104,9 @@ int control_main(int argc, char** argv) {
   };
   add("status", "Show what the client is doing, and its progress");
   CLI::App* pause = add("pause", "Stop computing, for a time or until `resume`");
-  CLI::Option* duration = pause->add_option("duration", options.duration, "For example 90s, 30m, 1h or 2d; a number alone: minutes")
+  CLI::Option* duration = pause
+                              ->add_option("duration", options.duration,
+                                           "For example 90s, 30m, 1h or 2d; a number alone: minutes")
                               ->check(check_duration);
   pause
       ->add_option("--until", options.until,
@@ -171,7 +175,7 @@ int control_main(int argc, char** argv) {
       is_meant(of_system, platform::default_state_directory()))
     return answer_for(of_system, command, options.json);
   // Once: whoever acts as the client's user has another default.
-  options.state = state_of(options).root.string();
+  options.state = utf8_text(state_of(options).root);
   // What is written as the superuser must be readable by the client.
   if (const auto owner = platform::become_owner_of(state_of(options).root); !owner.ok()) {
     terminal::print(stderr, "gleaner: {}\n", owner.error().message);

@@ -26,6 +26,7 @@
 #include "client/program/served_projects.h"
 #include "client/program/version.h"
 #include "client/program/view_publisher.h"
+#include "shared/base/paths.h"
 #include "shared/crypto/keys.h"
 #include "shared/io/waiting.h"
 #include "shared/logging/log.h"
@@ -213,7 +214,7 @@ Result<End> serve(const RunOptions& options, const platform::StopRequests& stop_
   std::filesystem::permissions(options.state.root, std::filesystem::perms::owner_all, failed);
   if (failed)
     return Error{ErrorKind::io, "cannot keep other users out of the state directory " +
-                                    options.state.root.string() + ": " + failed.message()};
+                                    utf8_text(options.state.root) + ": " + failed.message()};
   TRY_ASSIGN(platform::StateLock lock, platform::StateLock::take(options.state.lock()));
   const auto machine = platform::make_machine();
   Capacity capacity = capacity_of(*machine);
@@ -294,7 +295,7 @@ Result<End> serve(const RunOptions& options, const platform::StopRequests& stop_
   for (const ServedProject& one : projects)
     spdlog::info("gleaner-client {}: host {} of {}, {} cores, state in {}", version,
                  one.identity.host.host.value, one.identity.code.base_url(), wanted.owner_settings.cores,
-                 options.state.root.string());
+                 utf8_text(options.state.root));
   platform::tell_ready();
   interpreters.wait(clock, interpreters_patience);
   engine.set_capabilities(interpreters.capabilities());

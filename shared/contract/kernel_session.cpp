@@ -6,6 +6,7 @@
 
 #include "shared/base/check.h"
 #include "shared/base/limits.h"
+#include "shared/base/paths.h"
 #include "shared/contract/kernel_grammar.h"
 #include "shared/contract/output_tail.h"
 #include "shared/contract/words.h"
@@ -156,7 +157,7 @@ KernelSession::~KernelSession() = default;
 
 void KernelSession::set_problem(const io::Path& directory) {
   CHECK_TRUE(idle());
-  const std::string path = directory.string();
+  const std::string path = utf8_text(directory);
   if (path.find('\n') != std::string::npos)
     return state_->fail(FailureKind::kernel_error, "cannot be given the directory " + in_quotes(path) +
                                                        ": rename it without the line feed");
