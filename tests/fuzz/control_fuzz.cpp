@@ -53,7 +53,7 @@ class NoWorkers final : public transport::Workers {
  public:
   void submit(transport::Queue, transport::Job) override {}
   void deliver() override {}
-  int descriptor() const override { return -1; }
+  io::Waitable waitable() const override { return {}; }
 };
 
 // A client that has joined one project and reaches no server.
