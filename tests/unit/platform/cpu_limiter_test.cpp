@@ -173,7 +173,7 @@ TEST_CASE(
       ::kill(pid, SIGKILL);
       ::waitpid(pid, nullptr, 0);
     }
-  } const kicker(group);
+  } const kicker(static_cast<int>(group.native()));
   CpuLimiter limiter;
   limiter.add({group, 1, control.path()});
   limiter.pause(group);
