@@ -65,9 +65,9 @@ Result<Group> Group::from_text(std::string_view text) {
                      bits_of(group.q) <= order_bits_max && group.g > 0 && group.g < group.p && group.y > 0 &&
                      group.y < group.p;
   if (!sound) return damaged;
-  group.seed = seed->get_ui();
-  group.distinguished_bits = static_cast<int>(bits->get_si());
-  group.walks = walks->get_si();
+  group.seed = to_unsigned(*seed);
+  group.distinguished_bits = static_cast<int>(to_unsigned(*bits));
+  group.walks = static_cast<std::int64_t>(to_unsigned(*walks));
   return group;
 }
 

@@ -33,6 +33,19 @@ mpz_class from_bytes(std::string_view bytes) {
   return number;
 }
 
+mpz_class from_unsigned(std::uint64_t number) {
+  mpz_class result;
+  mpz_import(result.get_mpz_t(), 1, -1, sizeof number, 0, 0, &number);
+  return result;
+}
+
+std::uint64_t to_unsigned(const mpz_class& number) {
+  CHECK_TRUE(number >= 0 && bits_of(number) <= 64);
+  std::uint64_t result = 0;
+  mpz_export(&result, nullptr, -1, sizeof result, 0, 0, number.get_mpz_t());
+  return result;
+}
+
 mpz_class power(const mpz_class& base, const mpz_class& exponent, const mpz_class& modulus) {
   mpz_class result;
   mpz_powm(result.get_mpz_t(), base.get_mpz_t(), exponent.get_mpz_t(), modulus.get_mpz_t());
@@ -60,7 +73,7 @@ mpz_class random_below(Random& random, const mpz_class& bound) {
   // 64 bits more than needed: the bias is below 2^-64.
   for (std::size_t bits = 0; bits < bits_of(bound) + 64; bits += 32) {
     number <<= 32;
-    number += static_cast<unsigned long>(random.next() >> 32);
+    number += static_cast<std::uint32_t>(random.next() >> 32);
   }
   return modulo(number, bound);
 }

@@ -3,6 +3,7 @@
 
 #include <gmpxx.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +21,10 @@ namespace gleaner::dlog {
 // Little-endian. REQUIRES: number fits.
 [[nodiscard]] Bytes to_bytes(const mpz_class& number, std::size_t width);
 [[nodiscard]] mpz_class from_bytes(std::string_view bytes);
+// The library's own conversions are from and to `long`, which has 32 bits on some systems.
+[[nodiscard]] mpz_class from_unsigned(std::uint64_t number);
+// REQUIRES: 0 <= number < 2^64.
+[[nodiscard]] std::uint64_t to_unsigned(const mpz_class& number);
 
 [[nodiscard]] mpz_class power(const mpz_class& base, const mpz_class& exponent, const mpz_class& modulus);
 // The remainder that is not negative.

@@ -22,12 +22,6 @@ inline std::uint64_t product(std::uint64_t a, std::uint64_t b, std::uint64_t mod
   return high < excess ? difference + modulus : difference;
 }
 
-std::uint64_t limb_of(const mpz_class& number) {
-  std::uint64_t limb = 0;
-  mpz_export(&limb, nullptr, -1, 8, 0, 0, number.get_mpz_t());
-  return limb;
-}
-
 }  // namespace
 
 struct OneLimbWalks::Lane {
@@ -37,16 +31,17 @@ struct OneLimbWalks::Lane {
   std::array<std::uint32_t, multipliers> used{};
 };
 
-OneLimbWalks::OneLimbWalks(const Group& group) : group_(group), modulus_(limb_of(group.p)) {
+OneLimbWalks::OneLimbWalks(const Group& group) : group_(group), modulus_(to_unsigned(group.p)) {
   CHECK_TRUE(group.limbs() == 1);
   inverse_ = modulus_;
   for (int i = 0; i < 5; ++i) inverse_ *= 2 - modulus_ * inverse_;
   Multipliers all = multipliers_of(group);
-  for (std::size_t s = 0; s < multipliers; ++s) elements_[s] = limb_of(to_montgomery(group, all.element[s]));
+  for (std::size_t s = 0; s < multipliers; ++s)
+    elements_[s] = to_unsigned(to_montgomery(group, all.element[s]));
   a_ = std::move(all.a);
   b_ = std::move(all.b);
   spacing_ = exponent_spacing(group);
-  spacing_element_ = limb_of(to_montgomery(group, power(group.g, spacing_, group.p)));
+  spacing_element_ = to_unsigned(to_montgomery(group, power(group.g, spacing_, group.p)));
 }
 
 std::uint64_t OneLimbWalks::multiply(std::uint64_t a, std::uint64_t b) const {
@@ -67,7 +62,7 @@ bool OneLimbWalks::begin(Lane& lane) {
 void OneLimbWalks::finish(const Lane& lane, bool arrived) {
   steps_ += lane.steps;
   if (!arrived) return;
-  mpz_class a = first_exponent_ + spacing_ * static_cast<long>(lane.walk);
+  mpz_class a = first_exponent_ + spacing_ * from_unsigned(static_cast<std::uint64_t>(lane.walk));
   mpz_class b = 1;
   for (std::size_t s = 0; s < multipliers; ++s) {
     mpz_addmul_ui(a.get_mpz_t(), a_[s].get_mpz_t(), lane.used[s]);
@@ -75,7 +70,7 @@ void OneLimbWalks::finish(const Lane& lane, bool arrived) {
   }
   Point& point = by_walk_[static_cast<std::size_t>(lane.walk)];
   point.walk = static_cast<std::uint32_t>(lane.walk);
-  point.element = to_bytes(mpz_class(static_cast<unsigned long>(lane.z)), group_.element_bytes());
+  point.element = to_bytes(from_unsigned(lane.z), group_.element_bytes());
   point.a = to_bytes(modulo(a, group_.q), group_.exponent_bytes());
   point.b = to_bytes(modulo(b, group_.q), group_.exponent_bytes());
 }
@@ -85,8 +80,8 @@ Points OneLimbWalks::run(std::int64_t item, kit::ItemContext& context) {
   const std::int64_t steps_max = patience << bits;
   first_exponent_ = first_exponent(group_, item);
   next_walk_ = 0;
-  next_start_ =
-      limb_of(to_montgomery(group_, modulo(group_.y * power(group_.g, first_exponent_, group_.p), group_.p)));
+  next_start_ = to_unsigned(
+      to_montgomery(group_, modulo(group_.y * power(group_.g, first_exponent_, group_.p), group_.p)));
   by_walk_.assign(static_cast<std::size_t>(group_.walks), {});
   steps_ = 0;
 

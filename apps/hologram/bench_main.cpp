@@ -37,7 +37,7 @@ void cut(const Layout& layout, int stage, std::int64_t item, const Bytes& bytes,
 }  // namespace
 
 int main(int count, char** arguments) {
-  const long side = count == 2 ? std::atol(arguments[1]) : 4096;
+  const std::int64_t side = count == 2 ? std::atoll(arguments[1]) : 4096;
   const auto directory =
       std::filesystem::temp_directory_path() / ("bench-hologram-" + std::to_string(std::rand()));
   std::filesystem::create_directories(directory);

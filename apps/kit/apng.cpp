@@ -3,6 +3,7 @@
 #include <zlib.h>
 
 #include "shared/base/check.h"
+#include "shared/base/paths.h"
 
 namespace gleaner::kit {
 namespace {
@@ -42,7 +43,7 @@ Result<ApngWriter> ApngWriter::create(const std::filesystem::path& path, std::in
                                       std::int64_t frame_milliseconds) {
   CHECK_TRUE(frames >= 1 && frames < 1 << 30 && frame_milliseconds >= 1 && frame_milliseconds <= 65535);
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  if (!file) return Error{ErrorKind::io, "cannot create " + path.string()};
+  if (!file) return Error{ErrorKind::io, "cannot create " + utf8_text(path)};
   file.write(signature.data(), signature.size());
   return ApngWriter(std::move(file), frames, frame_milliseconds);
 }

@@ -10,6 +10,7 @@
 #include "apps/kit/channel.h"
 #include "apps/kit/words.h"
 #include "shared/base/limits.h"
+#include "shared/base/paths.h"
 #include "shared/base/words.h"
 
 namespace gleaner::kit {
@@ -87,7 +88,7 @@ class KernelServer final : ItemContext {
     const std::string directory(words.rest());
     if (directory.empty()) return answer_error("problem: no directory given");
     try {
-      auto loaded = factory_(Problem(directory));
+      auto loaded = factory_(Problem(utf8_path(directory)));
       if (!loaded.ok()) return answer_error(loaded.error().message);
       kernel_ = std::move(loaded).value();
     } catch (const std::bad_alloc&) {

@@ -9,6 +9,7 @@
 #include "apps/kit/channel.h"
 #include "apps/kit/words.h"
 #include "shared/base/limits.h"
+#include "shared/base/paths.h"
 #include "shared/base/words.h"
 
 namespace gleaner::kit {
@@ -37,7 +38,7 @@ class LineOutput final : public Output {
   }
   void result(const std::string& name, const std::string& media_type) override {
     CHECK_TRUE(name.find(' ') == std::string::npos && name.find('\n') == std::string::npos);
-    put("result " + name + " " + (directory_ / name).string() + " " + one_line(media_type));
+    put("result " + name + " " + utf8_text(directory_ / utf8_path(name)) + " " + one_line(media_type));
   }
   [[nodiscard]] const Status& status() const { return status_; }
 
@@ -114,7 +115,7 @@ class ManagerServer {
     const std::string directory(words.rest());
     if (directory.empty()) return wrong_command("problem DIRECTORY");
     checked_ = false;
-    TRY(manager_.check(Problem(directory)));
+    TRY(manager_.check(Problem(utf8_path(directory))));
     checked_ = true;
     return channel_.put_line("ok");
   }
@@ -218,7 +219,7 @@ class ManagerServer {
 
   Status combine(Words& words, const std::string& prefix) {
     TRY_ASSIGN(const int stage, stage_of(words));
-    TRY_ASSIGN(ItemSource items, ItemSource::open(std::string(words.rest())));
+    TRY_ASSIGN(ItemSource items, ItemSource::open(utf8_path(words.rest())));
     const std::filesystem::path directory = prefix + std::to_string(stage);
     std::filesystem::create_directories(directory);
     LineOutput output(channel_, directory);
@@ -232,7 +233,7 @@ class ManagerServer {
 
   Status failed(Words& words) {
     TRY_ASSIGN(const int stage, stage_of(words));
-    TRY_ASSIGN(ItemSource items, ItemSource::open(std::string(words.rest())));
+    TRY_ASSIGN(ItemSource items, ItemSource::open(utf8_path(words.rest())));
     TRY_ASSIGN(const RangeSet found, manager_.failed(stage, items));
     for (const Range range : found.ranges())
       TRY(channel_.put_line("failed " + std::to_string(range.begin) + " " + std::to_string(range.end)));

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "shared/base/check.h"
+#include "shared/base/paths.h"
 
 namespace gleaner::kit {
 
@@ -73,7 +74,7 @@ Result<PngWriter> PngWriter::create(const std::filesystem::path& path, std::int6
   state->rows_left = height;
   state->file = std::fopen(path.c_str(), "wb");
   if (!state->file)
-    return Error{ErrorKind::io, "cannot create " + path.string() + ": " + std::strerror(errno)};
+    return Error{ErrorKind::io, "cannot create " + utf8_text(path) + ": " + std::strerror(errno)};
   if (!state->begin(height)) return state->error();
   return PngWriter(std::move(state));
 }

@@ -5,6 +5,7 @@
 
 #include "apps/kit/apng.h"
 #include "apps/kit/png.h"
+#include "shared/base/paths.h"
 
 namespace gleaner::kit {
 namespace {
@@ -84,7 +85,8 @@ Status draw_frames(ItemSource& items, Output& output, const Frames& frames, cons
     if (!item) break;
     if (!picture) {
       names.push_back(frame_name(frames.first + frame));
-      TRY_ASSIGN(picture, Picture::create(output.directory() / names.back(), frames.width, frames.height));
+      TRY_ASSIGN(picture,
+                 Picture::create(output.directory() / utf8_path(names.back()), frames.width, frames.height));
       open = frame;
     }
     TRY_ASSIGN(const Bytes rgb, colours(*item));
@@ -95,7 +97,7 @@ Status draw_frames(ItemSource& items, Output& output, const Frames& frames, cons
   TRY_ASSIGN(ApngWriter animation,
              ApngWriter::create(output.directory() / "animation.png", static_cast<std::int64_t>(names.size()),
                                 frames.frame_milliseconds));
-  for (const std::string& name : names) TRY(animation.add(output.directory() / name));
+  for (const std::string& name : names) TRY(animation.add(output.directory() / utf8_path(name)));
   TRY(animation.finish());
   output.result("animation.png", "image/apng");
   return {};

@@ -5,6 +5,7 @@
 #include "apps/kit/channel.h"
 #include "apps/kit/words.h"
 #include "shared/base/limits.h"
+#include "shared/base/paths.h"
 #include "shared/base/words.h"
 
 namespace gleaner::kit {
@@ -49,14 +50,14 @@ Status SegmentReader::framing() const {
 
 Result<ItemSource> ItemSource::open(const std::filesystem::path& list_file) {
   std::ifstream list(list_file);
-  if (!list) return Error{ErrorKind::io, "cannot open the list of pieces " + list_file.string()};
+  if (!list) return Error{ErrorKind::io, "cannot open the list of pieces " + utf8_text(list_file)};
   ItemSource source;
   std::string line;
   while (std::getline(list, line)) {
     Words words(line);
     const auto range = words.range();
     const auto first = words.number();
-    const std::string path(words.rest());
+    const std::filesystem::path path = utf8_path(words.rest());
     const bool in_order =
         range && (source.pieces_.empty() || range->begin >= source.pieces_.back().range.end);
     if (!range || range->empty() || !first || *first > range->begin || path.empty() || !in_order) {
@@ -65,8 +66,8 @@ Result<ItemSource> ItemSource::open(const std::filesystem::path& list_file) {
     source.total_ += range->size();
     source.pieces_.push_back({*range, *first, path});
   }
-  if (list.bad()) return Error{ErrorKind::io, "cannot read the list of pieces " + list_file.string()};
-  TRY(source.read_origins(list_file.string() + ".origins"));
+  if (list.bad()) return Error{ErrorKind::io, "cannot read the list of pieces " + utf8_text(list_file)};
+  TRY(source.read_origins(with_suffix(list_file, ".origins")));
   return source;
 }
 
@@ -84,7 +85,7 @@ Status ItemSource::read_origins(const std::filesystem::path& file) {
       return Error{ErrorKind::invalid, "the list of origins has a wrong line: " + one_line(line)};
     origins_.push_back({*range, std::move(seconds), std::string(words.rest())});
   }
-  if (!list.eof()) return Error{ErrorKind::io, "cannot read the list of origins " + file.string()};
+  if (!list.eof()) return Error{ErrorKind::io, "cannot read the list of origins " + utf8_text(file)};
   return {};
 }
 
@@ -111,7 +112,7 @@ Status ItemSource::require_within(std::int64_t items) const {
 
 Result<std::uint32_t> ItemSource::read_length() {
   char bytes[length_bytes];
-  const std::string where = pieces_[piece_].path.string() + ", item " + std::to_string(index_);
+  const std::string where = utf8_text(pieces_[piece_].path) + ", item " + std::to_string(index_);
   if (!file_.read(bytes, length_bytes)) return Error{ErrorKind::invalid, "segment cut short: " + where};
   const std::uint32_t length = decode_length(bytes);
   if (length > limits::item_bytes_max) return Error{ErrorKind::invalid, "item larger than 512 MiB: " + where};
@@ -121,7 +122,7 @@ Result<std::uint32_t> ItemSource::read_length() {
 Status ItemSource::open_piece() {
   const Piece& piece = pieces_[piece_];
   file_ = std::ifstream(piece.path, std::ios::binary);
-  if (!file_) return Error{ErrorKind::io, "cannot open the segment " + piece.path.string()};
+  if (!file_) return Error{ErrorKind::io, "cannot open the segment " + utf8_text(piece.path)};
   for (index_ = piece.first; index_ < piece.range.begin; ++index_) {
     TRY_ASSIGN(const std::uint32_t length, read_length());
     file_.seekg(length, std::ios::cur);
@@ -135,7 +136,7 @@ Result<std::optional<Item>> ItemSource::next() {
   TRY_ASSIGN(const std::uint32_t length, read_length());
   std::optional<Item> item = Item{index_, Bytes(length, '\0')};
   if (!file_.read(item->bytes.data(), length)) {
-    return Error{ErrorKind::invalid, "segment cut short: " + pieces_[piece_].path.string()};
+    return Error{ErrorKind::invalid, "segment cut short: " + utf8_text(pieces_[piece_].path)};
   }
   ++given_;
   if (++index_ == pieces_[piece_].range.end) {

@@ -13,7 +13,7 @@ constexpr std::int64_t tiny_exponent = -500;
 
 mpz_class power_of_ten(std::int64_t exponent) {
   mpz_class power;
-  mpz_ui_pow_ui(power.get_mpz_t(), 10, static_cast<unsigned long>(exponent));
+  mpz_ui_pow_ui(power.get_mpz_t(), 10, static_cast<std::uint32_t>(exponent));
   return power;
 }
 

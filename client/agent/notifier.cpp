@@ -90,8 +90,8 @@ std::vector<NoticeAnswer> Notifier::serve(SteadyTime now) {
   return std::exchange(done_, {});
 }
 
-int Notifier::descriptor() const {
-  return connection_ ? sd_bus_get_fd(connection_->bus) : -1;
+io::Waitable Notifier::waitable() const {
+  return connection_ ? io::Waitable(sd_bus_get_fd(connection_->bus)) : io::Waitable();
 }
 
 SteadyTime Notifier::wait_until() const {

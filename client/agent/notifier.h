@@ -10,6 +10,7 @@
 
 #include "client/agent/report/notice.h"
 #include "shared/base/clock.h"
+#include "shared/io/waiting.h"
 
 namespace gleaner::agent {
 
@@ -24,7 +25,7 @@ class Notifier {
   void show(Notice notice, SteadyTime now);
   // What became of those that are done with.
   [[nodiscard]] std::vector<NoticeAnswer> serve(SteadyTime now);
-  [[nodiscard]] int descriptor() const;  // -1: none
+  [[nodiscard]] io::Waitable waitable() const;  // ready: serve() has something to take in
   [[nodiscard]] SteadyTime wait_until() const;
 
   static constexpr Duration patience = std::chrono::seconds{10};

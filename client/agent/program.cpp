@@ -1,6 +1,5 @@
 #include "client/agent/program.h"
 
-#include <poll.h>
 #include <signal.h>
 #include <systemd/sd-login.h>
 #include <unistd.h>
@@ -72,12 +71,7 @@ int watch(const Options& options) {
       terminal::print("{}\n", line);
       std::fflush(stdout);
     };
-  while (session.turn()) {
-    std::vector<pollfd> polled;
-    for (const int descriptor : session.descriptors()) polled.push_back({descriptor, POLLIN, 0});
-    const auto wait = std::chrono::ceil<std::chrono::milliseconds>(session.wait_time()).count();
-    ::poll(polled.data(), polled.size(), static_cast<int>(std::min<std::int64_t>(wait, 60'000)));
-  }
+  while (session.turn()) (void)io::wait_any(session.waitables(), session.wait_time());
   return exit_ok;
 }
 

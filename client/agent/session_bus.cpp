@@ -3,7 +3,6 @@
 // MATE's), and what keeps the session awake (org.gnome.SessionManager, and the org.freedesktop one that KDE
 // and Xfce serve). Every service may be absent, come and go, and stand still; nothing is waited for. Whoever
 // made an inhibitor and died is none of ours to find: the services do, and say so.
-#include <poll.h>
 #include <systemd/sd-bus.h>
 
 #include <array>
@@ -79,7 +78,7 @@ class BusSource final : public Source {
     return serve(now, Probe::yes);
   }
 
-  int descriptor() const override { return sd_bus_get_fd(bus_); }
+  io::Waitable waitable() const override { return io::Waitable(sd_bus_get_fd(bus_)); }
 
   SteadyTime wait_until() const override {
     SteadyTime until = SteadyTime::max();

@@ -77,10 +77,10 @@ void SessionWatch::serve_notices(SteadyTime now) {
   }
 }
 
-std::vector<int> SessionWatch::descriptors() const {
-  std::vector<int> all = uplink_.descriptors();
-  for (const auto& source : sources_) all.push_back(source->descriptor());
-  if (notifier_.descriptor() >= 0) all.push_back(notifier_.descriptor());
+std::vector<io::Waitable> SessionWatch::waitables() const {
+  std::vector<io::Waitable> all = uplink_.waitables();
+  for (const auto& source : sources_) all.push_back(source->waitable());
+  if (notifier_.waitable().valid()) all.push_back(notifier_.waitable());
   return all;
 }
 

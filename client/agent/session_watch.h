@@ -22,7 +22,7 @@ class SessionWatch {
 
   // Takes in and tells what is new. False when nothing is left to watch: the session is over.
   [[nodiscard]] bool turn();
-  [[nodiscard]] std::vector<int> descriptors() const;
+  [[nodiscard]] std::vector<io::Waitable> waitables() const;
   [[nodiscard]] Duration wait_time() const;
   [[nodiscard]] const std::vector<std::string>& missing() const { return missing_; }  // in sentences
   [[nodiscard]] bool empty() const { return sources_.empty(); }

@@ -1,5 +1,5 @@
 // A source of what a session's user is doing: an X server, a Wayland compositor, the session's D-Bus
-// services. Each is polled for its descriptor and says what it knows when asked. It may wait for its other
+// services. Each is waited for and says what it knows when asked. It may wait for its other
 // side for ever, as libraries do, so it has a thread of its own (watched_source.h).
 #pragma once
 
@@ -9,6 +9,7 @@
 #include "client/agent/report/report.h"
 #include "shared/base/clock.h"
 #include "shared/base/result.h"
+#include "shared/io/waiting.h"
 
 namespace gleaner::agent {
 
@@ -29,8 +30,8 @@ struct SourceSettings {
 class Source {
  public:
   virtual ~Source() = default;
-  [[nodiscard]] virtual int descriptor() const = 0;
-  // Takes in what has come. Call when the descriptor is readable, when wait_until() has come, and to probe.
+  [[nodiscard]] virtual io::Waitable waitable() const = 0;
+  // Takes in what has come. Call when it is ready, when wait_until() has come, and to probe.
   // unavailable: the other side is gone, and so is this source.
   [[nodiscard]] virtual Status serve(SteadyTime now, Probe probe) = 0;
   [[nodiscard]] virtual SteadyTime wait_until() const = 0;

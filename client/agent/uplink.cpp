@@ -76,10 +76,10 @@ void Uplink::tell(std::size_t number, const std::string& line) {
     client.connection.reset();
 }
 
-std::vector<int> Uplink::descriptors() const {
-  std::vector<int> all;
+std::vector<io::Waitable> Uplink::waitables() const {
+  std::vector<io::Waitable> all;
   for (const Client& client : clients_)
-    if (client.connection.valid()) all.push_back(client.connection.get());
+    if (client.connection.valid()) all.emplace_back(client.connection.get());
   return all;
 }
 

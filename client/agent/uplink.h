@@ -10,6 +10,7 @@
 
 #include "shared/base/clock.h"
 #include "shared/io/descriptor.h"
+#include "shared/io/waiting.h"
 
 namespace gleaner::agent {
 
@@ -27,8 +28,8 @@ class Uplink {
   };
   // What clients have said since the last call.
   [[nodiscard]] std::vector<Heard> take_heard() { return std::exchange(heard_, {}); }
-  [[nodiscard]] std::vector<int> descriptors() const;  // readable: that client says something, or is gone
-  [[nodiscard]] SteadyTime wait_until() const;         // max(): all are there
+  [[nodiscard]] std::vector<io::Waitable> waitables() const;  // ready: that client says something, or is gone
+  [[nodiscard]] SteadyTime wait_until() const;                // max(): all are there
   [[nodiscard]] std::size_t clients() const;
 
   static constexpr Duration retry_interval = std::chrono::seconds{10};  // while nobody is there

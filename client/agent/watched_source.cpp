@@ -1,15 +1,9 @@
 #include "client/agent/watched_source.h"
 
-#include <poll.h>
-#include <sys/eventfd.h>
-
 #include <algorithm>
 #include <array>
 #include <condition_variable>
 #include <mutex>
-
-#include "shared/base/check.h"
-#include "shared/io/descriptor.h"
 
 namespace gleaner::agent {
 namespace {
@@ -17,23 +11,16 @@ namespace {
 constexpr Duration remake_pause = std::chrono::seconds{1};
 constexpr Duration end_patience = std::chrono::milliseconds{200};
 
-void ring(const io::Descriptor& bell) {
-  CHECK_TRUE(::eventfd_write(bell.get(), 1) == 0);
-}
-
 // True if the bell rang before `until` and before there was something else to read.
-bool rings(const io::Descriptor& bell, int other, Duration wait) {
-  std::array<pollfd, 2> polled = {{{bell.get(), POLLIN, 0}, {other, POLLIN, 0}}};
-  const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(std::max(wait, Duration{0})).count();
-  ::poll(polled.data(), polled.size(), static_cast<int>(milliseconds));
-  return polled[0].revents != 0;
+bool rings(const io::Wakeup& bell, io::Waitable other, Duration wait) {
+  const std::array both = {bell.waitable(), other};
+  return io::wait_any(both, wait) == 0;
 }
 
 }  // namespace
 
 struct WatchedSource::Shared {
-  io::Descriptor news{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-  io::Descriptor stop{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  io::Wakeup news, stop;
   std::mutex mutex;
   std::condition_variable told;
   // The rest under the mutex.
@@ -67,26 +54,25 @@ struct WatchedSource::Shared {
     due = probe_at + answer_patience;
     if (is_news) changed(now);
     told.notify_all();
-    if (is_news) ring(news);
+    if (is_news) news.ring();
   }
   void end(std::optional<Error> why) {
     const std::lock_guard lock(mutex);
     over = std::move(why);
     ended = true;
     told.notify_all();
-    ring(news);
+    news.ring();
   }
 };
 
 WatchedSource::WatchedSource(std::string what, Make make, Clock& clock)
     : what_(std::move(what)), shared_(std::make_shared<Shared>(clock.steady())) {
-  CHECK_TRUE(shared_->news.valid() && shared_->stop.valid());
   thread_ = std::thread(
       [shared = shared_, what = what_, make = std::move(make), &clock] { watch(shared, what, make, clock); });
 }
 
 WatchedSource::~WatchedSource() {
-  ring(shared_->stop);
+  shared_->stop.ring();
   std::unique_lock lock(shared_->mutex);
   const bool ended = shared_->told.wait_for(lock, end_patience, [this] { return shared_->ended; });
   lock.unlock();
@@ -109,7 +95,7 @@ void WatchedSource::watch(const std::shared_ptr<Shared>& shared, const std::stri
       (*source)->say(report, now);
       shared->publish(std::move(report), now);
       const SteadyTime until = std::min((*source)->wait_until(), shared->probe_at);
-      if (rings(shared->stop, (*source)->descriptor(),
+      if (rings(shared->stop, (*source)->waitable(),
                 std::chrono::duration_cast<Duration>(until - clock.steady())))
         return shared->end({});
       const SteadyTime then = clock.steady();
@@ -120,17 +106,16 @@ void WatchedSource::watch(const std::shared_ptr<Shared>& shared, const std::stri
     SessionReport none;
     none.missing.push_back(what + " is gone");
     shared->publish(std::move(none), clock.steady());
-    if (rings(shared->stop, -1, remake_pause)) return shared->end({});
+    if (rings(shared->stop, {}, remake_pause)) return shared->end({});
   }
 }
 
-int WatchedSource::descriptor() const {
-  return shared_->news.get();
+io::Waitable WatchedSource::waitable() const {
+  return shared_->news.waitable();
 }
 
 void WatchedSource::heard() {
-  eventfd_t count = 0;
-  (void)::eventfd_read(shared_->news.get(), &count);  // not rung: nothing to take back
+  (void)shared_->news.take();
 }
 
 SteadyTime WatchedSource::wait_until(SteadyTime now) const {

@@ -27,8 +27,8 @@ class WatchedSource {
   WatchedSource(const WatchedSource&) = delete;
   WatchedSource& operator=(const WatchedSource&) = delete;
 
-  // Readable until heard() is called: it knows something new, or is over.
-  [[nodiscard]] int descriptor() const;
+  // Ready until heard() is called: it knows something new, or is over.
+  [[nodiscard]] io::Waitable waitable() const;
   void heard();
   // When it will have been silent for too long, if it says nothing.
   [[nodiscard]] SteadyTime wait_until(SteadyTime now) const;

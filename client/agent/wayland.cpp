@@ -10,7 +10,7 @@
 #include "client/agent/protocols/ext-idle-notify-v1-client-protocol.h"
 #include "client/agent/protocols/kde-idle-client-protocol.h"
 #include "client/agent/source.h"
-#include "client/agent/wayland_windows.h"
+#include "client/agent/wayland_toplevels.h"
 
 namespace gleaner::agent {
 namespace {
@@ -52,7 +52,7 @@ class WaylandSource final : public Source {
     return serve(now, Probe::yes);
   }
 
-  int descriptor() const override { return wl_display_get_fd(display_); }
+  io::Waitable waitable() const override { return io::Waitable(wl_display_get_fd(display_)); }
 
   SteadyTime wait_until() const override { return SteadyTime::max(); }
 

@@ -66,7 +66,7 @@ class X11Source final : public Source {
     return serve(now, Probe::yes);
   }
 
-  int descriptor() const override { return xcb_get_file_descriptor(connection_); }
+  io::Waitable waitable() const override { return io::Waitable(xcb_get_file_descriptor(connection_)); }
 
   SteadyTime wait_until() const override { return look_at_; }
 

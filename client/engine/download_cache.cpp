@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "shared/base/limits.h"
+#include "shared/base/paths.h"
 #include "shared/crypto/keys.h"
 
 namespace gleaner::engine {
@@ -18,7 +19,7 @@ Status place_file(const io::Path& from, const io::Path& to) {
   std::error_code error;
   std::filesystem::create_hard_link(from, to, error);
   if (error) std::filesystem::copy_file(from, to, error);
-  if (error) return Error{ErrorKind::io, "cannot place " + to.string() + ": " + error.message()};
+  if (error) return Error{ErrorKind::io, "cannot place " + utf8_text(to) + ": " + error.message()};
   return {};
 }
 
@@ -65,7 +66,7 @@ Status DownloadCache::make_room(std::int64_t bytes) {
   std::int64_t total = bytes;
   std::vector<std::pair<std::int64_t, std::string>> by_use;  // oldest first
   for (const std::string& name : names) {
-    const auto size = files_.size(directory_.blobs() / name);
+    const auto size = files_.size(directory_.blobs() / utf8_path(name));
     if (size.ok()) total += *size;
     const auto used = checked_.find(name);
     by_use.emplace_back(used == checked_.end() ? 0 : used->second, name);
@@ -73,8 +74,8 @@ Status DownloadCache::make_room(std::int64_t bytes) {
   std::sort(by_use.begin(), by_use.end());
   for (const auto& [used, name] : by_use) {
     if (total <= cache_bytes_max_) break;
-    const auto size = files_.size(directory_.blobs() / name);
-    TRY(files_.remove(directory_.blobs() / name));
+    const auto size = files_.size(directory_.blobs() / utf8_path(name));
+    TRY(files_.remove(directory_.blobs() / utf8_path(name)));
     checked_.erase(name);
     if (size.ok()) total -= *size;
   }
@@ -147,7 +148,7 @@ Status DownloadCache::download(const Source& source, const std::string& digest, 
 
 Status DownloadCache::download_from(From from, const Source& source, const std::string& digest,
                                     std::int64_t bytes) {
-  const io::Path partial = directory_.blobs() / (digest + partial_suffix);
+  const io::Path partial = directory_.blobs() / utf8_path(digest + partial_suffix);
   std::int64_t at = files_.size(partial).ok() ? *files_.size(partial) : 0;
   if (at > bytes) {
     TRY(files_.remove(partial));
@@ -168,13 +169,13 @@ Status DownloadCache::download_from(From from, const Source& source, const std::
     TRY(files_.remove(partial));  // wrong bytes must not be resumed
     return checked;
   }
-  return files_.rename(partial, directory_.blobs() / digest);
+  return files_.rename(partial, directory_.blobs() / utf8_path(digest));
 }
 
 Status DownloadCache::ensure_blob(const Source& source, const std::string& digest, std::int64_t bytes) {
   if (bytes < 0 || bytes > limits::blob_bytes_max)
     return Error{ErrorKind::untrusted, "the grant names a file of an impossible size"};
-  const io::Path path = directory_.blobs() / digest;
+  const io::Path path = directory_.blobs() / utf8_path(digest);
   if (files_.exists(path)) {
     if (checked_.contains(digest) || check_blob(digest, path, bytes).ok()) {
       checked_[digest] = ++uses_;
@@ -195,13 +196,13 @@ Status DownloadCache::lay_out(const Source& source, const io::Path& directory) {
     TRY(files_.write(directory / "parameters.json", grant.parameters, io::Mode::normal));
   for (const protocol::Input& input : grant.inputs) {
     if (input.range && !input.range->overlaps(grant.range)) continue;
-    const io::Path path = directory / "inputs" / input.name;
+    const io::Path path = directory / "inputs" / utf8_path(input.name);
     if (files_.exists(path)) {
       if (placed_[path] == input.digest) continue;  // laid out for an earlier unit
       TRY(files_.remove(path));
     }
     TRY(ensure_blob(source, input.digest, input.bytes));
-    TRY(place_file(directory_.blobs() / input.digest, path));
+    TRY(place_file(directory_.blobs() / utf8_path(input.digest), path));
     placed_[path] = input.digest;
   }
   return {};
@@ -231,15 +232,16 @@ Result<Prepared> DownloadCache::prepare(transport::JobContext& context, const tr
       return Error{ErrorKind::untrusted, "the application's archive is larger than any may be"};
     TRY(ensure_blob(source, archive, trusted.application.archive_bytes));
     Prepared prepared;
-    prepared.bundle_directory = directory_.bundles() / archive;
-    TRY_ASSIGN(prepared.manifest, bundle::install_bundle(directory_.blobs() / archive, trusted.application,
-                                                         prepared.bundle_directory, unpack_));
+    prepared.bundle_directory = directory_.bundles() / utf8_path(archive);
+    TRY_ASSIGN(prepared.manifest,
+               bundle::install_bundle(directory_.blobs() / utf8_path(archive), trusted.application,
+                                      prepared.bundle_directory, unpack_));
     const std::string kernel = prepared.manifest.kernel_for(platforms);
     if (kernel.empty())
       return Error{ErrorKind::not_found,
                    "the application " + trusted.application.name + " has no kernel for " +
                        (platforms.empty() ? std::string("this machine") : platforms.front())};
-    prepared.kernel = prepared.bundle_directory / kernel;
+    prepared.kernel = prepared.bundle_directory / utf8_path(kernel);
     TRY_ASSIGN(prepared.kernel_digest, digest_of_file(files_, prepared.kernel));
     known = bundles_.emplace(archive, prepared).first;
   }

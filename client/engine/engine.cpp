@@ -192,12 +192,12 @@ Duration Engine::wait_time() const {
   return std::clamp<Duration>(earliest - services_.clock.steady(), Duration{0}, wait_max);
 }
 
-std::vector<int> Engine::descriptors() const {
-  std::vector<int> all = owner_.descriptors();
+std::vector<io::Waitable> Engine::waitables() const {
+  std::vector<io::Waitable> all = owner_.waitables();
   for (const transport::Workers* const workers : workers_)
-    if (workers->descriptor() >= 0) all.push_back(workers->descriptor());
+    if (workers->waitable().valid()) all.push_back(workers->waitable());
   for (const auto& slot : slots_)
-    if (slot->output_descriptor() >= 0) all.push_back(slot->output_descriptor());
+    if (slot->output_waitable().valid()) all.push_back(slot->output_waitable());
   return all;
 }
 

@@ -1,5 +1,5 @@
 // The client's engine: a loop of tick() and wait_time() around slots (kernels) and the projects that they
-// compute for (membership.h). The caller polls descriptors() and calls tick() when one is readable or
+// compute for (membership.h). The caller waits for waitables() and calls tick() when one is ready or
 // wait_time() has passed. A tick runs in one direction: apply what has arrived (from servers, kernels and
 // the owner), decide what runs, and tell the servers what is wanted; nothing calls back into it. Everything
 // runs on the calling thread except what goes through Workers. The state on disk is complete at every
@@ -41,10 +41,10 @@ class Engine final {
   // Loads what an earlier run left. Call once, first.
   [[nodiscard]] Status open();
   void tick();
-  // How long until tick() is needed although nothing became readable; at most ten minutes.
+  // How long until tick() is needed although nothing became ready; at most ten minutes.
   [[nodiscard]] Duration wait_time() const;
-  // Readable ones mean that tick() has something to do.
-  [[nodiscard]] std::vector<int> descriptors() const;
+  // Ready ones mean that tick() has something to do.
+  [[nodiscard]] std::vector<io::Waitable> waitables() const;
 
   // Stops kernels and delivers what is finished, as far as the server answers; settled() says when that is
   // done.

@@ -41,13 +41,13 @@ std::string of_disk(const host::KernelLaunch& launch, const host::DescriptorUse&
 
 }  // namespace
 
-std::string excess(const host::KernelLaunch& launch, const io::TreeUse& use, int process,
+std::string excess(const host::KernelLaunch& launch, const io::TreeUse& use, io::TreeHandle tree,
                    const host::Machine& machine, const host::Launcher& launcher) {
   if (std::string memory = of_memory(launch, use, launcher); !memory.empty()) return memory;
   if (use.threads >= host::kernel_tasks_max(launch.threads))
     return "the kernel started too many processes or threads: " + std::to_string(use.threads) + "; " +
            std::to_string(host::kernel_tasks_max(launch.threads)) + " are not allowed";
-  const host::DescriptorUse held = machine.descriptors(process, launch.slot_directory);
+  const host::DescriptorUse held = machine.descriptors(tree, launch.slot_directory);
   if (held.pipes > host::kernel_pipes_max)
     return "the kernel holds " + std::to_string(held.pipes) + " pipes; " +
            std::to_string(host::kernel_pipes_max) + " are allowed";

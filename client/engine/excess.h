@@ -8,9 +8,9 @@
 
 namespace gleaner::engine {
 
-// In words; empty: nothing. `process`: the one that was started for it; `use`: what it and its descendants
-// use.
-[[nodiscard]] std::string excess(const host::KernelLaunch& launch, const io::TreeUse& use, int process,
-                                 const host::Machine& machine, const host::Launcher& launcher);
+// In words; empty: nothing. `tree`: its processes; `use`: what they use.
+[[nodiscard]] std::string excess(const host::KernelLaunch& launch, const io::TreeUse& use,
+                                 io::TreeHandle tree, const host::Machine& machine,
+                                 const host::Launcher& launcher);
 
 }  // namespace gleaner::engine

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "shared/base/limits.h"
+#include "shared/base/paths.h"
 #include "shared/crypto/keys.h"
 #include "shared/protocol/codec.h"
 #include "shared/protocol/segment.h"
@@ -47,7 +48,7 @@ Result<std::unique_ptr<HeldUnit>> HeldUnit::load(io::Files& files, const io::Pat
   }
   TRY_ASSIGN(protocol::Grant grant, read_granted(granted));
   if (std::to_string(grant.unit.value) != directory.filename())
-    return Error{ErrorKind::untrusted, "the grant in " + directory.string() + " is for another unit"};
+    return Error{ErrorKind::untrusted, "the grant in " + utf8_text(directory) + " is for another unit"};
   std::unique_ptr<HeldUnit> unit(new HeldUnit(files, directory, std::move(granted), std::move(grant)));
   TRY(unit->journal_->open([&unit](const JournalEntry& entry) { return unit->replay(entry); }));
   return unit;

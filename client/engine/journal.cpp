@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "shared/base/limits.h"
+#include "shared/base/paths.h"
 
 namespace gleaner::engine {
 namespace {
@@ -143,7 +144,7 @@ Status Journal::open(const std::function<Status(const JournalEntry&)>& visit) {
       const std::int64_t piece = std::min<std::int64_t>(length - done, window_bytes / 2);
       TRY_ASSIGN(const std::string_view bytes, window.view(at + header_bytes + done, piece));
       if (static_cast<std::int64_t>(bytes.size()) < piece)
-        return Error{ErrorKind::io, path_.string() + " shrinks"};
+        return Error{ErrorKind::io, utf8_text(path_) + " shrinks"};
       checksum = add_checksum(checksum, bytes);
       if (done == 0) first = Bytes(bytes.substr(0, cut_bytes));
       done += piece;
@@ -161,7 +162,7 @@ Status Journal::open(const std::function<Status(const JournalEntry&)>& visit) {
 
 // Rewritten beside and renamed: bytes behind the end must never be taken for records of later.
 Status Journal::cut_off(std::int64_t end) {
-  const io::Path fresh = path_.string() + ".new";
+  const io::Path fresh = with_suffix(path_, ".new");
   TRY(files_.remove(fresh));
   for (std::int64_t at = 0; at < end;) {
     TRY_ASSIGN(const Bytes piece, files_.read_range(path_, at, std::min(window_bytes, end - at)));
@@ -244,7 +245,7 @@ Result<Bytes> Journal::read(std::int64_t offset, std::int64_t bytes) const {
   CHECK_TRUE(offset + bytes <= written_);
   TRY_ASSIGN(Bytes got, files_.read_range(path_, offset, bytes));
   if (static_cast<std::int64_t>(got.size()) != bytes)
-    return Error{ErrorKind::io, path_.string() + " is shorter than it was"};
+    return Error{ErrorKind::io, utf8_text(path_) + " is shorter than it was"};
   return got;
 }
 

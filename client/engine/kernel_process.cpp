@@ -4,11 +4,12 @@
 
 #include "client/engine/excess.h"
 #include "client/engine/set_aside.h"
+#include "shared/base/paths.h"
 
 namespace gleaner::engine {
 
-int KernelProcess::output_descriptor() const {
-  return session_ ? session_->process().output_descriptor() : -1;
+io::Waitable KernelProcess::output_waitable() const {
+  return session_ ? session_->process().output_waitable() : io::Waitable();
 }
 
 bool KernelProcess::serves(const Prepared& prepared, ProblemId problem) const {
@@ -27,7 +28,7 @@ Status KernelProcess::start(const Prepared& prepared, ProblemId problem) {
   TRY_ASSIGN(const std::string digest, digest_of_file(services_.files, prepared.kernel));
   if (digest != prepared.kernel_digest)
     return Error{ErrorKind::untrusted,
-                 "the kernel " + prepared.kernel.string() + " was changed after it was unpacked"};
+                 "the kernel " + utf8_text(prepared.kernel) + " was changed after it was unpacked"};
   host::KernelLaunch launch;
   launch.slot = slot_;
   launch.program = prepared.kernel;
@@ -40,9 +41,9 @@ Status KernelProcess::start(const Prepared& prepared, ProblemId problem) {
   launch.disk_bytes = prepared.manifest.disk_bytes;
   TRY_ASSIGN(std::unique_ptr<io::Process> process, services_.launcher.start(launch));
   launch_ = std::move(launch);
-  group_ = process->pid();
+  tree_ = process->tree();
   threads_ = launch_.threads;
-  services_.gate.add({group_, threads_, services_.launcher.control_group(slot_)});
+  services_.gate.add({tree_, threads_, services_.launcher.control_group(slot_)});
   session_ = std::make_unique<contract::KernelSession>(std::move(process), prepared.manifest.item_bytes);
   problem_ = problem;
   problem_directory_.clear();
@@ -57,13 +58,13 @@ void KernelProcess::set_problem(const Prepared& prepared) {
 
 void KernelProcess::end() {
   if (!session_) return;
-  services_.gate.remove(group_);
+  services_.gate.remove(tree_);
   session_.reset();
-  group_ = 0;
+  tree_ = {};
 }
 
 std::string KernelProcess::excess(const io::TreeUse& use) const {
-  return engine::excess(launch_, use, group_, services_.machine, services_.launcher);
+  return engine::excess(launch_, use, tree_, services_.machine, services_.launcher);
 }
 
 }  // namespace gleaner::engine

@@ -32,7 +32,7 @@ class KernelProcess {
   void set_problem(const Prepared& prepared);
   [[nodiscard]] contract::KernelSession& session() const { return *session_; }
   [[nodiscard]] Duration cpu_time() const { return session_->process().cpu_time(); }
-  [[nodiscard]] io::TreeUse use() const { return services_.machine.use(group_); }
+  [[nodiscard]] io::TreeUse use() const { return services_.machine.use(tree_); }
   // What it takes beyond what it may, in words; empty: nothing.
   [[nodiscard]] std::string excess(const io::TreeUse& use) const;
   // Where its files are found while it runs.
@@ -41,12 +41,12 @@ class KernelProcess {
   }
 
   // It stops, it goes on.
-  void hold() { services_.gate.pause(group_); }
-  void release() { services_.gate.resume(group_); }
+  void hold() { services_.gate.pause(tree_); }
+  void release() { services_.gate.resume(tree_); }
   // Why it was killed although it was to stand still; empty: it was not.
-  [[nodiscard]] std::string offence() const { return services_.gate.offence(group_); }
+  [[nodiscard]] std::string offence() const { return services_.gate.offence(tree_); }
 
-  [[nodiscard]] int output_descriptor() const;            // -1 if it does not run
+  [[nodiscard]] io::Waitable output_waitable() const;     // not valid if it does not run
   [[nodiscard]] int threads() const { return threads_; }  // of the one that ran last
   [[nodiscard]] io::Path directory() const { return services_.state.slot(slot_); }
 
@@ -57,7 +57,7 @@ class KernelProcess {
   host::KernelLaunch launch_;   // its bundle is its project's own
   ProblemId problem_;           // that it serves
   io::Path problem_directory_;  // told to it last
-  int group_ = 0;
+  io::TreeHandle tree_;
   int threads_ = 1;
 };
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "shared/base/limits.h"
+#include "shared/base/paths.h"
 #include "shared/io/compression.h"
 #include "shared/protocol/codec.h"
 
@@ -63,10 +64,10 @@ void Membership::load_units(int& next_slot) {
   const auto names = services_.files.list(directory_.units());
   if (!names.ok()) return;
   for (const std::string& name : *names) {
-    auto held = HeldUnit::load(services_.files, directory_.units() / name);
+    auto held = HeldUnit::load(services_.files, directory_.units() / utf8_path(name));
     if (!held.ok()) {
       spdlog::warn("a unit that was in hand cannot be read and is dropped: {}", held.error().message);
-      if (const Status gone = services_.files.remove_all(directory_.units() / name); !gone.ok())
+      if (const Status gone = services_.files.remove_all(directory_.units() / utf8_path(name)); !gone.ok())
         spdlog::warn("{}", gone.error().message);
       continue;
     }

@@ -41,8 +41,8 @@ std::string OwnerWatch::time_in(Duration ahead) const {
   return client_policy::time_text(local, static_cast<int>(minutes.count()));
 }
 
-std::vector<int> OwnerWatch::descriptors() const {
-  return monitor_ == nullptr ? std::vector<int>{} : monitor_->descriptors();
+std::vector<io::Waitable> OwnerWatch::waitables() const {
+  return monitor_ == nullptr ? std::vector<io::Waitable>{} : monitor_->waitables();
 }
 
 }  // namespace gleaner::engine

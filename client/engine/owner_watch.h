@@ -26,7 +26,7 @@ class OwnerWatch {
   // Did somebody come since? Then look() again, before anything else.
   [[nodiscard]] bool touched() const { return monitor_ != nullptr && monitor_->touched(); }
   // Readable ones mean the same.
-  [[nodiscard]] std::vector<int> descriptors() const;
+  [[nodiscard]] std::vector<io::Waitable> waitables() const;
 
   // As seen last. In words:
   [[nodiscard]] const std::vector<std::string>& details() const { return seen_.details; }

@@ -23,7 +23,7 @@ class Slot {
 
   [[nodiscard]] int number() const { return number_; }
   [[nodiscard]] Unit* unit() const { return unit_; }
-  [[nodiscard]] int output_descriptor() const { return kernel_.output_descriptor(); }  // -1 without a kernel
+  [[nodiscard]] io::Waitable output_waitable() const { return kernel_.output_waitable(); }  // of its kernel
   [[nodiscard]] int threads() const { return kernel_.threads(); }
   [[nodiscard]] const client_policy::LastMinuteRate& rate() const { return rate_; }
   [[nodiscard]] SteadyTime start_at() const { return start_at_; }  // no unit before: the kernel failed lately

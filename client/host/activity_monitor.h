@@ -8,6 +8,7 @@
 
 #include "client/policy/notices.h"
 #include "client/policy/owner.h"
+#include "shared/io/waiting.h"
 
 namespace gleaner::host {
 
@@ -16,9 +17,9 @@ class ActivityMonitor {
   virtual ~ActivityMonitor() = default;
   // What every source knows at `now`; sources that cost something are read again only after a few seconds.
   [[nodiscard]] virtual std::vector<client_policy::Observation> observe(SteadyTime now) = 0;
-  // To poll: readable as soon as a session's agent says something, or somebody touches an input device that
-  // may be watched.
-  [[nodiscard]] virtual std::vector<int> descriptors() const = 0;
+  // Ready as soon as a session's agent says something, or somebody touches an input device that may be
+  // watched.
+  [[nodiscard]] virtual std::vector<io::Waitable> waitables() const = 0;
   // Has an agent or an input device something to say? Then observe() looks at those alone, at once.
   [[nodiscard]] virtual bool touched() const = 0;
   // What observe() tells from now on only if it is wanted.

@@ -6,13 +6,14 @@
 #include <string>
 
 #include "shared/io/files.h"
+#include "shared/io/process_tree.h"
 
 namespace gleaner::host {
 
 struct KernelTree {
-  int group = 0;     // the process that was started; its process group holds all that the kernel starts
-  int threads = 1;   // processors that they may use together
-  io::Path control;  // the control group in which they are alone (Launcher::control_group); empty: none
+  io::TreeHandle tree;  // it and all that it starts
+  int threads = 1;      // processors that they may use together
+  io::Path control;     // the control group in which they are alone (Launcher::control_group); empty: none
 };
 
 class CpuGate {
@@ -20,15 +21,15 @@ class CpuGate {
   virtual ~CpuGate() = default;
   // A kernel was started; it may run.
   virtual void add(const KernelTree& kernel) = 0;
-  // It is about to be killed, or gone: no signal is sent to that group any more.
-  virtual void remove(int group) = 0;
-  virtual void pause(int group) = 0;
-  virtual void resume(int group) = 0;
+  // It is about to be killed, or gone: it is not touched any more.
+  virtual void remove(io::TreeHandle tree) = 0;
+  virtual void pause(io::TreeHandle tree) = 0;
+  virtual void resume(io::TreeHandle tree) = 0;
   // CPU share of each processor, (0, 1]. A kernel gets no more than `threads` times that, altogether.
   virtual void set_share(double share) = 0;
   // Why the gate killed the kernel: it did not stand still. "used 0.6 s of processor time while it was
   // paused"; empty: it did not.
-  [[nodiscard]] virtual std::string offence(int) const { return {}; }
+  [[nodiscard]] virtual std::string offence(io::TreeHandle) const { return {}; }
 };
 
 }  // namespace gleaner::host

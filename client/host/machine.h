@@ -44,12 +44,12 @@ class Machine {
   [[nodiscard]] virtual ProcessorTime processor_time() const { return {}; }
   [[nodiscard]] virtual std::optional<double> memory_in_use() const { return std::nullopt; }  // part of it
   // What a kernel takes: the process that was started and all that descend from it.
-  [[nodiscard]] virtual io::TreeUse use(int process) const = 0;
+  [[nodiscard]] virtual io::TreeUse use(io::TreeHandle tree) const = 0;
   // Walks the tree, 64 levels deep; stops counting at `files_max` entries: 10,000 take 15 ms of
   // processor time.
   [[nodiscard]] virtual DirectoryUsage usage(const io::Path& directory, std::int64_t files_max) const = 0;
-  // Of `process` and all that descend from it; files count if they were in the file system of `directory`.
-  [[nodiscard]] virtual DescriptorUse descriptors(int process, const io::Path& directory) const = 0;
+  // What it holds by descriptors alone; files count if they were in the file system of `directory`.
+  [[nodiscard]] virtual DescriptorUse descriptors(io::TreeHandle tree, const io::Path& directory) const = 0;
   // How many processes the system ended since it started because memory was short; 0: it does not say.
   [[nodiscard]] virtual std::int64_t memory_kills() const { return 0; }
   // The calling thread yields to everything else from now on.

@@ -21,6 +21,7 @@
 #include "client/platform/agents.h"
 #include "shared/io/descriptor.h"
 #include "shared/io/files.h"
+#include "shared/io/waiting.h"
 
 struct sd_bus;
 
@@ -80,7 +81,7 @@ class InputDevices {
   explicit InputDevices(const io::Path& dev);
   static constexpr Duration look_interval = std::chrono::seconds{10};  // for devices that came
   static constexpr std::size_t devices_max = 256;
-  [[nodiscard]] std::vector<int> descriptors() const;
+  [[nodiscard]] std::vector<io::Waitable> waitables() const;
   // Drains them; nothing if none may be watched.
   [[nodiscard]] std::optional<Observation> observe(SteadyTime now);
 
@@ -135,7 +136,7 @@ class SystemBus {
   // From logind's signal that the computer is about to sleep until the one that it is awake. A delay
   // inhibitor makes logind wait for sleep_settles after the first, so that kernels can stop.
   [[nodiscard]] std::vector<Observation> observe_sleep(SteadyTime now);
-  [[nodiscard]] int descriptor() const;  // readable: serve() has something to take in; -1: none
+  [[nodiscard]] io::Waitable waitable() const;  // ready: serve() has something to take in
 
   static constexpr Duration first_answers_max = std::chrono::milliseconds{200};
   static constexpr Duration answer_patience = std::chrono::seconds{5};

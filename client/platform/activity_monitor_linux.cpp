@@ -1,4 +1,3 @@
-#include <poll.h>
 #include <time.h>
 
 #include <algorithm>
@@ -68,17 +67,13 @@ class LinuxActivityMonitor final : public host::ActivityMonitor {
     return all;
   }
 
-  std::vector<int> descriptors() const override {
-    std::vector<int> all = of_people();
-    if (bus_.descriptor() >= 0) all.push_back(bus_.descriptor());
+  std::vector<io::Waitable> waitables() const override {
+    std::vector<io::Waitable> all = of_people();
+    if (bus_.waitable().valid()) all.push_back(bus_.waitable());
     return all;
   }
 
-  bool touched() const override {
-    std::vector<pollfd> polled;
-    for (const int descriptor : of_people()) polled.push_back({descriptor, POLLIN, 0});
-    return !polled.empty() && ::poll(polled.data(), polled.size(), 0) > 0;
-  }
+  bool touched() const override { return io::wait_any(of_people(), Duration{0}).has_value(); }
 
   void watch(const Wanted& wanted) override {
     wanted_ = wanted;
@@ -95,9 +90,9 @@ class LinuxActivityMonitor final : public host::ActivityMonitor {
   client_policy::LocalTime local_time() const override { return local_time_at(::time(nullptr)); }
 
  private:
-  [[nodiscard]] std::vector<int> of_people() const {
-    std::vector<int> all = agents_.descriptors();
-    for (const int device : inputs_.descriptors()) all.push_back(device);
+  [[nodiscard]] std::vector<io::Waitable> of_people() const {
+    std::vector<io::Waitable> all = agents_.waitables();
+    for (const io::Waitable device : inputs_.waitables()) all.push_back(device);
     return all;
   }
 

@@ -18,6 +18,7 @@
 #include "shared/base/clock.h"
 #include "shared/io/descriptor.h"
 #include "shared/io/files.h"
+#include "shared/io/waiting.h"
 
 namespace gleaner::platform {
 
@@ -41,7 +42,7 @@ class Agents {
   explicit Agents(std::vector<AgentPlace> places, Admits admits = {});
   ~Agents();  // removes the sockets
 
-  [[nodiscard]] std::vector<int> descriptors() const;
+  [[nodiscard]] std::vector<io::Waitable> waitables() const;
   // Takes in what was said. True if there was something.
   bool serve(SteadyTime now);
   // The last report of each agent that is there. Of one that is silent for too long only what it said against

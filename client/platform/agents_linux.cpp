@@ -78,10 +78,10 @@ Agents::~Agents() {
   for (const Place& place : places_) std::filesystem::remove(place.place.path, ignored);
 }
 
-std::vector<int> Agents::descriptors() const {
-  std::vector<int> all;
-  for (const Place& place : places_) all.push_back(place.listener.get());
-  for (const Caller& caller : callers_) all.push_back(caller.connection.get());
+std::vector<io::Waitable> Agents::waitables() const {
+  std::vector<io::Waitable> all;
+  for (const Place& place : places_) all.emplace_back(place.listener.get());
+  for (const Caller& caller : callers_) all.emplace_back(caller.connection.get());
   return all;
 }
 

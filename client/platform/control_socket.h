@@ -11,6 +11,7 @@
 #include "shared/base/clock.h"
 #include "shared/base/result.h"
 #include "shared/io/files.h"
+#include "shared/io/waiting.h"
 
 namespace gleaner::platform {
 
@@ -24,9 +25,8 @@ class ControlSocket {
                                                                      Handler handler);
   ~ControlSocket();  // removes the socket
 
-  // To poll for reading.
-  [[nodiscard]] std::vector<int> descriptors() const;
-  // Accepts, reads, answers what is there. Call when a descriptor is readable, or wait_until() has come.
+  [[nodiscard]] std::vector<io::Waitable> waitables() const;
+  // Accepts, reads, answers what is there. Call when one is ready, or wait_until() has come.
   void serve(SteadyTime now);
   [[nodiscard]] SteadyTime wait_until() const;  // max(): nobody is connected
 

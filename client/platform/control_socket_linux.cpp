@@ -1,4 +1,3 @@
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -91,9 +90,9 @@ Result<std::unique_ptr<ControlSocket>> ControlSocket::listen(const io::Path& pat
   return std::unique_ptr<ControlSocket>(new ControlSocket(std::move(state)));
 }
 
-std::vector<int> ControlSocket::descriptors() const {
-  std::vector<int> all{state_->listener.get()};
-  for (const auto& caller : state_->callers) all.push_back(caller.connection);
+std::vector<io::Waitable> ControlSocket::waitables() const {
+  std::vector<io::Waitable> all{io::Waitable(state_->listener.get())};
+  for (const auto& caller : state_->callers) all.emplace_back(caller.connection);
   return all;
 }
 
@@ -145,12 +144,10 @@ Result<std::string> ask_daemon(const io::Path& path, const std::string& line, Du
       static_cast<ssize_t>(request.size()))
     return Error{ErrorKind::unavailable, "the client does not listen"};
   std::string reply;
-  const int milliseconds =
-      static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(timeout).count());
+  const io::Waitable answer(connection);
   while (reply.find('\n') == std::string::npos) {
-    pollfd poll_for{connection, POLLIN, 0};
     char bytes[16384];
-    if (::poll(&poll_for, 1, milliseconds) <= 0)
+    if (!io::wait_any({&answer, 1}, timeout))
       return Error{ErrorKind::unavailable, "the client does not answer"};
     const ssize_t got = ::recv(connection, bytes, sizeof bytes, 0);
     if (got <= 0)

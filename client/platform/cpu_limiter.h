@@ -1,12 +1,11 @@
-// The CpuGate of a system with process groups. A pause is held by the kernel's control group, or where it has
-// none by signals, and looked at again and again: what runs nevertheless is stopped again, and killed if that
-// goes on (shared/io/standstill.h). A kernel that may use less than all processors is counted with all that
-// it has started and sliced as soon as it uses more, by the closed-loop controller of
-// client/policy/cpu_share.h.
+// The CpuGate. A pause is held as KernelControl can, and where that is no sure hold it is looked at again and
+// again: what runs nevertheless is stopped again, and killed if that goes on (shared/io/standstill.h). A
+// kernel that may use less than all processors is counted with all that it has started and sliced as soon as
+// it uses more, by the closed-loop controller of client/policy/cpu_share.h.
 //
 // All of that is done on a thread of its own, which sleeps while there is nothing to look at: no kernel, or
 // only kernels that are frozen or may use every processor. A kernel that keeps to its processors is looked at
-// once a second. All functions from one thread. Platform file: cpu_limiter_linux.cpp.
+// once a second. All functions from one thread.
 #pragma once
 
 #include <memory>
@@ -21,11 +20,11 @@ class CpuLimiter final : public host::CpuGate {
   ~CpuLimiter() override;  // lets everything run again that is still registered
 
   void add(const host::KernelTree& kernel) override;
-  void remove(int group) override;
-  void pause(int group) override;
-  void resume(int group) override;
+  void remove(io::TreeHandle tree) override;
+  void pause(io::TreeHandle tree) override;
+  void resume(io::TreeHandle tree) override;
   void set_share(double share) override;
-  [[nodiscard]] std::string offence(int group) const override;
+  [[nodiscard]] std::string offence(io::TreeHandle tree) const override;
 
  private:
   struct State;

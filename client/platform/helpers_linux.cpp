@@ -8,9 +8,9 @@ namespace {
 
 // Its exit status is an ErrorKind's number.
 ErrorKind kind_of(const io::ProcessExit& exit) {
-  const bool told = !exit.signalled && exit.code >= static_cast<int>(ErrorKind::invalid) &&
-                    exit.code <= static_cast<int>(ErrorKind::internal);
-  return told ? static_cast<ErrorKind>(exit.code) : ErrorKind::io;
+  const bool told = exit.exited() && exit.status >= static_cast<int>(ErrorKind::invalid) &&
+                    exit.status <= static_cast<int>(ErrorKind::internal);
+  return told ? static_cast<ErrorKind>(exit.status) : ErrorKind::io;
 }
 
 }  // namespace
@@ -30,9 +30,9 @@ Result<bundle::Unpack> make_unpack(io::ProcessRunner& processes, const io::Path&
                           std::filesystem::absolute(into).string()};
         spec.environment = {{"LC_ALL", "C"}};
         spec.limits.file_bytes = limits::bundle_bytes_max;
-        spec.limits.nice = 19;
+        spec.limits.priority = io::ProcessPriority::lowest;
         TRY_ASSIGN(const io::Ended ended, io::run_program(processes, spec, ""));
-        if (!ended.exit.signalled && ended.exit.code == 0) return {};
+        if (ended.exit.well()) return {};
         std::string message = ended.errors;
         while (message.ends_with('\n')) message.pop_back();
         if (message.empty()) message = program.string() + " " + ended.exit.describe();

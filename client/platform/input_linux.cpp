@@ -52,9 +52,9 @@ void InputDevices::find() {
   std::erase_if(known_, [&here](const std::string& name) { return !here.contains(name); });
 }
 
-std::vector<int> InputDevices::descriptors() const {
-  std::vector<int> all;
-  for (const Device& device : devices_) all.push_back(device.descriptor.get());
+std::vector<io::Waitable> InputDevices::waitables() const {
+  std::vector<io::Waitable> all;
+  for (const Device& device : devices_) all.emplace_back(device.descriptor.get());
   return all;
 }
 

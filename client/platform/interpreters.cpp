@@ -8,6 +8,7 @@
 
 #include "shared/base/capability.h"
 #include "shared/base/limits.h"
+#include "shared/base/paths.h"
 #include "shared/sandbox/runtime_files.h"
 
 namespace gleaner::platform {
@@ -89,7 +90,7 @@ std::string Interpreters::stamp() const {
     for (const io::Path& path : {here, here / "dist-packages", here / "site-packages"}) {
       std::error_code absent;
       const auto changed = std::filesystem::last_write_time(path, absent);
-      if (!absent) text << path.string() << ' ' << changed.time_since_epoch().count() << '\n';
+      if (!absent) text << utf8_text(path) << ' ' << changed.time_since_epoch().count() << '\n';
     }
   }
   return std::move(text).str();
@@ -102,7 +103,7 @@ bool Interpreters::answered(SteadyTime now) {
          process_->read_some(answer_, answer_bytes_max - answer_.size()) == io::ReadKind::data) {
   }
   if (!exit && now - started_ < patience) return false;
-  const bool well = exit && !exit->signalled && exit->code == 0;
+  const bool well = exit && exit->well();
   if (!well) answer_.clear();
   again_ = well ? SteadyTime::max() : now + pause;
   process_.reset();

@@ -1,5 +1,5 @@
-// Stops and continues a kernel with all that it has started, and counts the processor time that they use. By
-// its control group of version 2 where it has one: the freezer, from which nothing wakes itself, and
+// Stops and continues a kernel with all that it has started, and counts the processor time that they use. On
+// Linux by its control group of version 2 where it has one: the freezer, from which nothing wakes itself, and
 // cpu.stat, which counts every process that ever was in it. Else by signals to its process group and the
 // processes' clocks.
 //
@@ -7,26 +7,28 @@
 // was. Not thread-safe. Platform file: kernel_control_linux.cpp.
 #pragma once
 
+#include <memory>
 #include <optional>
-#include <vector>
 
 #include "client/host/cpu_gate.h"
 #include "shared/base/clock.h"
-#include "shared/io/descriptor.h"
-#include "shared/io/process_tree.h"
 
 namespace gleaner::platform {
 
 class KernelControl {
  public:
   explicit KernelControl(const host::KernelTree& kernel);
+  ~KernelControl();
+  KernelControl(const KernelControl&) = delete;
+  KernelControl& operator=(const KernelControl&) = delete;
 
+  // One resume() undoes any number of stop().
   void stop();
   void resume();
   void thaw();  // a stopped one stays stopped
-  void kill();
-  // It cannot run: the system holds it. False while it is only stopped by a signal.
-  [[nodiscard]] bool frozen() const { return frozen_; }
+  void end();   // all that it has started, too
+  // It cannot run: the system holds it. False while it is only told to stop.
+  [[nodiscard]] bool frozen() const;
   // Processor time so far; nothing if it is gone.
   [[nodiscard]] std::optional<Duration> used();
   // It ran for `elapsed` since the last call: what processes may have used in that time, at most, that ended
@@ -36,17 +38,11 @@ class KernelControl {
   void forget();
 
  private:
-  [[nodiscard]] bool freeze(bool wanted);
-  void send(int signal_number) const;
-
-  int group_;
-  io::Descriptor freezer_;
-  io::Descriptor statistics_;
-  io::TreeClock clock_;
-  bool frozen_ = false;
-  std::vector<int> seen_;  // at the last call of lost()
-  Duration buried_{0};
-  Duration ran_{0};  // since then
+  struct System;
+  std::unique_ptr<System> system_;
 };
+
+// Processors that this computer runs with now, whether this process may use them or not; at least 1.
+[[nodiscard]] double processors_online();
 
 }  // namespace gleaner::platform

@@ -53,7 +53,7 @@ Duration own_use() {
   // What has ended counts with those that waited for it, here.
   if (::getrusage(RUSAGE_CHILDREN, &use) == 0)
     all += std::chrono::seconds{use.ru_stime.tv_sec} + std::chrono::microseconds{use.ru_stime.tv_usec};
-  return all + io::ProcessTree().system_time_below(::getpid());
+  return all + io::ProcessTree().system_time_below(io::TreeHandle(::getpid()));
 }
 
 std::optional<Observation> LoadMeter::observe(const io::Path& proc, Duration own) {

@@ -86,14 +86,14 @@ class LinuxMachine final : public host::Machine {
     return 1 - *available;
   }
 
-  io::TreeUse use(int process) const override { return io::ProcessTree(roots_.proc).use(process); }
+  io::TreeUse use(io::TreeHandle tree) const override { return io::ProcessTree(roots_.proc).use(tree); }
 
   host::DirectoryUsage usage(const io::Path& directory, std::int64_t files_max) const override {
     return sandbox::directory_usage(directory, files_max);
   }
 
-  host::DescriptorUse descriptors(int process, const io::Path& directory) const override {
-    return sandbox::descriptor_use(io::ProcessTree(roots_.proc).processes(process), roots_.proc, directory);
+  host::DescriptorUse descriptors(io::TreeHandle tree, const io::Path& directory) const override {
+    return sandbox::descriptor_use(io::ProcessTree(roots_.proc).processes(tree), roots_.proc, directory);
   }
 
   std::int64_t memory_kills() const override {

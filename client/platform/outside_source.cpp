@@ -33,7 +33,7 @@ class LocalOutsideSource final : public host::OutsideSource {
     spec.arguments = {program};
     spec.environment = {{"PATH", "/usr/local/bin:/usr/bin:/bin"}, {"LANG", "C.UTF-8"}};
     spec.working_directory = "/";
-    spec.limits.idle_class = true;
+    spec.limits.priority = io::ProcessPriority::idle;
     TRY_ASSIGN(const auto child, processes_.start(spec));  // its end kills what is left
     child->close_input();
     const SteadyTime end = system_clock().steady() + patience_;
@@ -51,7 +51,7 @@ class LocalOutsideSource final : public host::OutsideSource {
       if (system_clock().steady() >= end) return no_answer(too_late());
       if (read != io::ReadKind::data) std::this_thread::sleep_for(look_interval);
     }
-    if (exit->signalled || exit->code != 0) return no_answer("it " + exit->describe());
+    if (!exit->well()) return no_answer("it " + exit->describe());
     return said;
   }
 

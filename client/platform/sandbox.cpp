@@ -1,6 +1,7 @@
 #include "client/platform/sandbox.h"
 #include "client/platform/processors.h"
 
+#include "shared/base/paths.h"
 #include "shared/sandbox/kernel_limits.h"
 
 namespace gleaner::platform {
@@ -11,8 +12,8 @@ class PlainSandbox final : public Sandbox {
   PlainSandbox(Priority priority, std::string refusal) : priority_(priority), refusal_(std::move(refusal)) {}
 
   Result<io::ProcessSpec> confine(const host::KernelLaunch& launch) override {
-    io::ProcessSpec spec = common_spec(launch, priority_, launch.slot_directory.string());
-    spec.arguments = {launch.program.string()};
+    io::ProcessSpec spec = common_spec(launch, priority_, utf8_text(launch.slot_directory));
+    spec.arguments = {utf8_text(launch.program)};
     spec.working_directory = launch.slot_directory;
     return spec;
   }
@@ -79,12 +80,11 @@ io::ProcessSpec common_spec(const host::KernelLaunch& launch, Priority priority,
                           // ptrace
   spec.environment.emplace("ASAN_OPTIONS", "detect_leaks=0");
 #else
-  spec.limits.address_space_bytes = host::kernel_memory_max(launch.memory_bytes, launch.threads);
+  spec.limits.memory_bytes = host::kernel_memory_max(launch.memory_bytes, launch.threads);
 #endif
   spec.limits.file_bytes = launch.disk_bytes;
   spec.limits.open_files = sandbox::kernel_open_files_max;
-  spec.limits.nice = priority == Priority::idle ? 19 : 0;
-  spec.limits.idle_class = priority == Priority::idle;
+  if (priority == Priority::idle) spec.limits.priority = io::ProcessPriority::idle;
   return spec;
 }
 

@@ -80,8 +80,8 @@ class LinuxSandbox final : public Sandbox {
   // it.
   io::Path written_by(const host::KernelLaunch& launch, const io::Process& process) const override {
     if (!has_scratch(launch)) return launch.slot_directory;
-    const std::vector<int> all = io::ProcessTree().processes(process.pid());
-    const int supervisor = all.size() > 1 ? all[1] : process.pid();
+    const std::vector<int> all = io::ProcessTree().processes(process.tree());
+    const auto supervisor = all.size() > 1 ? all[1] : process.tree().native();
     return io::Path("/proc") / std::to_string(supervisor) / "root/slot";
   }
 

@@ -252,8 +252,8 @@ void SystemBus::settle() {
   }
 }
 
-int SystemBus::descriptor() const {
-  return bus_ == nullptr ? -1 : sd_bus_get_fd(bus_);
+io::Waitable SystemBus::waitable() const {
+  return bus_ == nullptr ? io::Waitable() : io::Waitable(sd_bus_get_fd(bus_));
 }
 
 void SystemBus::delay_sleep(SteadyTime now) {

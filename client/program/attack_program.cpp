@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <limits.h>
-#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,6 +16,7 @@
 #include "client/platform/machine_facts.h"
 #include "client/program/exit_status.h"
 #include "shared/base/limits.h"
+#include "shared/base/paths.h"
 #include "shared/contract/kernel_session.h"
 #include "shared/json/text.h"
 #include "shared/terminal/print.h"
@@ -85,7 +85,7 @@ class Place {
     std::array<char, HOST_NAME_MAX + 1> host{};
     (void)::gethostname(host.data(), host.size() - 1);  // else it is the empty name, which is nobody's
     return files_.write(problem() / "target",
-                        owned().string() + "\n" + other_problem().string() + "\n" + host.data() + "\n" +
+                        utf8_text(owned()) + "\n" + utf8_text(other_problem()) + "\n" + host.data() + "\n" +
                             std::to_string(::getpid()) + "\n" + std::to_string(::geteuid()) + "\n" +
                             std::to_string(attack_disk) + "\n" +
                             std::to_string(host::kernel_memory_max(attack_memory, 1)) + "\n",
@@ -131,11 +131,11 @@ class Arena {
   [[nodiscard]] Result<std::optional<Row>> fight(std::int64_t number) {
     TRY(place_.empty_slot());
     TRY_ASSIGN(auto process, launcher_.start(launch_));
-    const int group = process->pid();
+    const io::TreeHandle tree = process->tree();
     contract::KernelSession session(std::move(process), limits::message_length_max);
     // Gone before the session: what is killed must not be frozen, and the next kernel joins the same control
     // group.
-    const Gated gated(limiter_, {group, launch_.threads, launcher_.control_group(launch_.slot)});
+    const Gated gated(limiter_, {tree, launch_.threads, launcher_.control_group(launch_.slot)});
     session.set_problem(launcher_.inside(launch_, place_.problem()));
     session.start_unit(0, {number, number + 1});
     Row row;
@@ -171,24 +171,24 @@ class Arena {
     KernelEvent over;
     over.kind = KernelEvent::Kind::failed;
     while (true) {
-      pollfd polled{session.process().output_descriptor(), POLLIN, 0};
-      ::poll(&polled, 1, 20);
+      const io::Waitable output = session.process().output_waitable();
+      (void)io::wait_any({&output, 1}, std::chrono::milliseconds{20});
       session.pump();
       while (auto event = session.next_event()) {
         if (take(*event)) continue;
         if (event->kind == KernelEvent::Kind::item || event->kind == KernelEvent::Kind::failed) return *event;
       }
       const SteadyTime now = system_clock().steady();
-      const int group = session.process().pid();
+      const io::TreeHandle tree = session.process().tree();
       if (paused != (now < pause_until_)) {
         paused = !paused;
-        paused ? limiter_.pause(group) : limiter_.resume(group);
+        paused ? limiter_.pause(tree) : limiter_.resume(tree);
       }
-      over.text = limiter_.offence(group);
+      over.text = limiter_.offence(tree);
       if (over.text.empty()) over.text = talk.excess(session.talk_bytes(), now);
       if (over.text.empty() && now >= look_at) {
         look_at = now + look_interval;
-        over.text = engine::excess(launch_, machine_->use(group), group, *machine_, launcher_);
+        over.text = engine::excess(launch_, machine_->use(tree), tree, *machine_, launcher_);
       }
       if (over.text.empty() && now - begun < attack_patience) continue;
       over.item = over.text.empty() ? -1 : 0;
@@ -214,16 +214,16 @@ class Arena {
   class Gated {
    public:
     Gated(platform::CpuLimiter& limiter, const host::KernelTree& kernel)
-        : limiter_(limiter), group_(kernel.group) {
+        : limiter_(limiter), tree_(kernel.tree) {
       limiter_.add(kernel);
     }
-    ~Gated() { limiter_.remove(group_); }
+    ~Gated() { limiter_.remove(tree_); }
     Gated(const Gated&) = delete;
     Gated& operator=(const Gated&) = delete;
 
    private:
     platform::CpuLimiter& limiter_;
-    int group_;
+    io::TreeHandle tree_;
   };
 
   host::Launcher& launcher_;

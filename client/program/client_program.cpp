@@ -10,13 +10,14 @@
 #include "client/benchmark/benchmark.h"
 #include "client/platform/machine_facts.h"
 #include "client/platform/owner.h"
+#include "client/platform/state_lock.h"
 #include "client/program/attack_program.h"
 #include "client/program/daemon.h"
 #include "client/program/exit_status.h"
 #include "client/program/join_program.h"
 #include "client/program/preferences_program.h"
-#include "client/program/state_lock.h"
 #include "client/program/version.h"
+#include "shared/base/paths.h"
 #include "shared/io/private_files.h"
 #include "shared/logging/log.h"
 #include "shared/terminal/print.h"
@@ -91,9 +92,9 @@ std::string check_share(const std::string& text) {
 
 // Kernels work elsewhere: every path they are told is absolute.
 state::StateDirectory state_of(const Options& options) {
-  return {
-      std::filesystem::absolute(options.state.empty() ? default_state_directory() : io::Path(options.state))
-          .lexically_normal()};
+  return {std::filesystem::absolute(options.state.empty() ? platform::default_state_directory()
+                                                          : utf8_path(options.state))
+              .lexically_normal()};
 }
 
 int do_benchmark() {

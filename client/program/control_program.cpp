@@ -7,17 +7,18 @@
 
 #include "client/platform/control_socket.h"
 #include "client/platform/owner.h"
+#include "client/platform/state_lock.h"
 #include "client/program/control_text.h"
 #include "client/program/exit_status.h"
 #include "client/program/page_program.h"
 #include "client/program/preferences_program.h"
 #include "client/program/projects_program.h"
 #include "client/program/receipts_program.h"
-#include "client/program/state_lock.h"
 #include "client/program/system_client.h"
 #include "client/program/top_program.h"
 #include "client/program/version.h"
 #include "client/state/state_directory.h"
+#include "shared/base/paths.h"
 #include "shared/io/private_files.h"
 #include "shared/json/text.h"
 #include "shared/terminal/print.h"
@@ -36,11 +37,11 @@ struct ControlOptions {
 };
 
 state::StateDirectory state_of(const ControlOptions& options) {
-  return {options.state.empty() ? default_state_directory() : io::Path(options.state)};
+  return {options.state.empty() ? platform::default_state_directory() : utf8_path(options.state)};
 }
 
 io::Path socket_of(const ControlOptions& options) {
-  return options.socket.empty() ? state_of(options).socket() : io::Path(options.socket);
+  return options.socket.empty() ? state_of(options).socket() : utf8_path(options.socket);
 }
 
 int send_command(const ControlOptions& options, const json::Value& request) {
@@ -170,10 +171,11 @@ int control_main(int argc, char** argv) {
   }
   const std::string command = app.get_subcommands().front()->get_name();
   const SystemClient of_system = system_client();
-  if (options.state.empty() && options.socket.empty() && is_meant(of_system, default_state_directory()))
+  if (options.state.empty() && options.socket.empty() &&
+      is_meant(of_system, platform::default_state_directory()))
     return answer_for(of_system, command, options.json);
   // Once: whoever acts as the client's user has another default.
-  options.state = state_of(options).root.string();
+  options.state = utf8_text(state_of(options).root);
   // What is written as the superuser must be readable by the client.
   if (const auto owner = platform::become_owner_of(state_of(options).root); !owner.ok()) {
     terminal::print(stderr, "gleaner: {}\n", owner.error().message);

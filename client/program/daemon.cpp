@@ -1,15 +1,8 @@
 #include "client/program/daemon.h"
 
-#include <malloc.h>
-#include <poll.h>
 #include <spdlog/spdlog.h>
-#include <sys/signalfd.h>
-#include <sys/stat.h>
-#include <systemd/sd-daemon.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstdlib>
 #include <functional>
 #include <utility>
@@ -19,20 +12,23 @@
 #include "client/platform/activity_monitor.h"
 #include "client/platform/control_socket.h"
 #include "client/platform/cpu_limiter.h"
+#include "client/platform/daemon_process.h"
 #include "client/platform/helpers.h"
 #include "client/platform/interpreters.h"
 #include "client/platform/machine_facts.h"
 #include "client/platform/outside_source.h"
 #include "client/platform/processors.h"
+#include "client/platform/state_lock.h"
 #include "client/policy/allowance.h"
 #include "client/program/exit_status.h"
 #include "client/program/late_join.h"
 #include "client/program/preferences_program.h"
 #include "client/program/served_projects.h"
-#include "client/program/state_lock.h"
 #include "client/program/version.h"
 #include "client/program/view_publisher.h"
+#include "shared/base/paths.h"
 #include "shared/crypto/keys.h"
+#include "shared/io/waiting.h"
 #include "shared/logging/log.h"
 
 namespace gleaner::program {
@@ -45,31 +41,6 @@ constexpr Duration stalled_patience = std::chrono::minutes{1};
 constexpr Duration interpreters_patience = std::chrono::seconds{2};  // before the first request for work
 constexpr Duration refused_pause = std::chrono::hours{1};
 
-// Signals as a descriptor. Blocked before any thread starts, so that no thread takes them.
-class Signals {
- public:
-  Signals() {
-    sigset_t set;
-    sigemptyset(&set);
-    for (const int number : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&set, number);
-    CHECK_TRUE(::sigprocmask(SIG_BLOCK, &set, nullptr) == 0);
-    ::signal(SIGPIPE, SIG_IGN);
-    descriptor_ = ::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    CHECK_TRUE(descriptor_ >= 0);
-  }
-  ~Signals() { ::close(descriptor_); }
-  Signals(const Signals&) = delete;
-  Signals& operator=(const Signals&) = delete;
-  [[nodiscard]] int descriptor() const { return descriptor_; }
-  [[nodiscard]] bool arrived() const {
-    signalfd_siginfo info{};
-    return ::read(descriptor_, &info, sizeof info) == sizeof info;
-  }
-
- private:
-  int descriptor_ = -1;
-};
-
 std::uint64_t make_seed() {
   std::uint64_t seed = 0;
   for (const char byte : crypto::random_secret(sizeof seed))
@@ -77,20 +48,12 @@ std::uint64_t make_seed() {
   return seed;
 }
 
-void wait_for(const std::vector<int>& descriptors, Duration patience) {
-  std::vector<pollfd> polled;
-  for (const int descriptor : descriptors) polled.push_back({descriptor, POLLIN, 0});
-  const auto milliseconds =
-      std::chrono::ceil<std::chrono::milliseconds>(std::max(patience, Duration{0})).count();
-  ::poll(polled.data(), polled.size(), static_cast<int>(std::min<std::int64_t>(milliseconds, 3'600'000)));
-}
-
 enum class End { asked, moved };
 
 // Until somebody asks for the end, or a project has moved; then until what is finished is delivered or
 // patience is over.
 End loop(engine::Engine& engine, platform::ControlSocket& control, ViewPublisher& viewers,
-         const Signals& signals, const bool& quit, LateJoin& late, Clock& clock,
+         const platform::StopRequests& stop_requests, const bool& quit, LateJoin& late, Clock& clock,
          const std::function<void()>& look_around) {
   std::optional<SteadyTime> give_up;
   bool asked = false, anew = false;
@@ -106,7 +69,7 @@ End loop(engine::Engine& engine, platform::ControlSocket& control, ViewPublisher
     viewers.publish(engine, now);
     if (give_up && (engine.settled() || now >= *give_up)) return asked ? End::asked : End::moved;
     if (now >= trim_at) {
-      ::malloc_trim(0);
+      platform::return_memory();
       logging::write_counts();
       trim_at = now + trim_interval;
     }
@@ -115,15 +78,15 @@ End loop(engine::Engine& engine, platform::ControlSocket& control, ViewPublisher
     if (control.wait_until() != SteadyTime::max()) patience = std::min(patience, control.wait_until() - now);
     if (viewers.wait_until() != SteadyTime::max()) patience = std::min(patience, viewers.wait_until() - now);
     if (give_up) patience = std::min(patience, *give_up - now);
-    std::vector<int> descriptors = engine.descriptors();
-    for (const int descriptor : control.descriptors()) descriptors.push_back(descriptor);
-    descriptors.push_back(signals.descriptor());
-    wait_for(descriptors, patience);
+    std::vector<io::Waitable> all = engine.waitables();
+    for (const io::Waitable one : control.waitables()) all.push_back(one);
+    all.push_back(stop_requests.waitable());
+    (void)io::wait_any(all, patience);
     now = clock.steady();
     control.serve(now);
-    if (signals.arrived() || quit) asked = true;
+    if (stop_requests.arrived() || quit) asked = true;
     if ((asked || anew) && !give_up) {
-      if (asked) ::sd_notify(0, "STOPPING=1");
+      if (asked) platform::tell_stopping();
       spdlog::info("{}: delivering what is finished", asked ? "stopping" : "starting anew");
       engine.stop();
       give_up = now + farewell_patience;
@@ -176,16 +139,15 @@ Result<Wanted> wanted_by(const RunOptions& options, const Capacity& capacity) {
 // everybody's where systemd made a place for it.
 std::vector<platform::AgentPlace> agent_places(const state::StateDirectory& state) {
   std::vector<platform::AgentPlace> places = {{state.root / "agent.sock", false}};
-  const char* const runtime = std::getenv("RUNTIME_DIRECTORY");
-  if (runtime != nullptr && *runtime != '\0')
-    places.push_back({io::Path(std::string(runtime)) / "agent.sock", true});
+  if (const io::Path runtime = platform::runtime_directory(); !runtime.empty())
+    places.push_back({runtime / "agent.sock", true});
   return places;
 }
 
 std::unique_ptr<host::Launcher> make_launcher(const RunOptions& options, const std::string& words) {
   // As the superuser kernels run as users of their own, who have to read what was unpacked; the state
   // directory itself stays closed to them and all others.
-  if (::geteuid() == 0) ::umask(0022);
+  platform::let_kernels_read();
   platform::SandboxSettings settings;
   settings.state_root = options.state.root;
   settings.priority = options.priority;
@@ -202,8 +164,8 @@ std::unique_ptr<host::Launcher> make_launcher(const RunOptions& options, const s
 
 // Tells whoever asks why nothing is computed, for `length` or until the end is asked for: then it answers
 // false.
-Result<bool> wait_refused(const RunOptions& options, const Signals& signals, const std::string& why,
-                          Duration length) {
+Result<bool> wait_refused(const RunOptions& options, const platform::StopRequests& stop_requests,
+                          const std::string& why, Duration length) {
   spdlog::error("{}: the server is asked again in an hour, or when this client is started anew", why);
   Clock& clock = system_clock();
   bool quit = false;
@@ -214,21 +176,22 @@ Result<bool> wait_refused(const RunOptions& options, const Signals& signals, con
                                                quit = quit || outcome.quit;
                                                return outcome.reply;
                                              }));
-  ::sd_notify(0, "READY=1");
+  platform::tell_ready();
   const SteadyTime end = clock.steady() + length;
   while (clock.steady() < end) {
-    std::vector<int> descriptors = control->descriptors();
-    descriptors.push_back(signals.descriptor());
-    wait_for(descriptors, std::min(end, control->wait_until()) - clock.steady());
+    std::vector<io::Waitable> all = control->waitables();
+    all.push_back(stop_requests.waitable());
+    (void)io::wait_any(all, std::min(end, control->wait_until()) - clock.steady());
     control->serve(clock.steady());
-    if (quit || signals.arrived()) return false;
+    if (quit || stop_requests.arrived()) return false;
   }
   return true;
 }
 
 // Those that take this computer. While the only one refuses it, it is asked rarely, however often systemd
 // would start a client that gives up. None: the end was asked for.
-Result<std::vector<ServedProject>> projects_that_take(const RunOptions& options, const Signals& signals,
+Result<std::vector<ServedProject>> projects_that_take(const RunOptions& options,
+                                                      const platform::StopRequests& stop_requests,
                                                       const host::Machine& machine,
                                                       const joining::JoinFacts& facts) {
   while (true) {
@@ -236,12 +199,13 @@ Result<std::vector<ServedProject>> projects_that_take(const RunOptions& options,
     if (projects.ok()) return projects;
     const ErrorKind kind = projects.error().kind;
     if (kind != ErrorKind::forbidden && kind != ErrorKind::banned) return projects;
-    TRY_ASSIGN(const bool again, wait_refused(options, signals, projects.error().message, refused_pause));
+    TRY_ASSIGN(const bool again,
+               wait_refused(options, stop_requests, projects.error().message, refused_pause));
     if (!again) return std::vector<ServedProject>{};
   }
 }
 
-Result<End> serve(const RunOptions& options, const Signals& signals, LateJoin& late) {
+Result<End> serve(const RunOptions& options, const platform::StopRequests& stop_requests, LateJoin& late) {
   io::Files& files = io::real_files();
   Clock& clock = system_clock();
   TRY_ASSIGN(const bundle::Unpack unpack, platform::make_unpack(io::real_processes()));
@@ -250,8 +214,8 @@ Result<End> serve(const RunOptions& options, const Signals& signals, LateJoin& l
   std::filesystem::permissions(options.state.root, std::filesystem::perms::owner_all, failed);
   if (failed)
     return Error{ErrorKind::io, "cannot keep other users out of the state directory " +
-                                    options.state.root.string() + ": " + failed.message()};
-  TRY_ASSIGN(StateLock lock, StateLock::take(options.state.lock()));
+                                    utf8_text(options.state.root) + ": " + failed.message()};
+  TRY_ASSIGN(platform::StateLock lock, platform::StateLock::take(options.state.lock()));
   const auto machine = platform::make_machine();
   Capacity capacity = capacity_of(*machine);
   // A slot for each processor that it may get one day.
@@ -261,7 +225,7 @@ Result<End> serve(const RunOptions& options, const Signals& signals, LateJoin& l
   facts.cores = wanted.owner_settings.cores;
   facts.client_version = version;
   TRY_ASSIGN(const std::vector<ServedProject> projects,
-             projects_that_take(options, signals, *machine, facts));
+             projects_that_take(options, stop_requests, *machine, facts));
   if (projects.empty()) return End::asked;
   take_rates(projects, wanted.owner_settings);
   const auto outside = platform::make_outside_source(io::real_processes());
@@ -331,11 +295,11 @@ Result<End> serve(const RunOptions& options, const Signals& signals, LateJoin& l
   for (const ServedProject& one : projects)
     spdlog::info("gleaner-client {}: host {} of {}, {} cores, state in {}", version,
                  one.identity.host.host.value, one.identity.code.base_url(), wanted.owner_settings.cores,
-                 options.state.root.string());
-  ::sd_notify(0, "READY=1");
+                 utf8_text(options.state.root));
+  platform::tell_ready();
   interpreters.wait(clock, interpreters_patience);
   engine.set_capabilities(interpreters.capabilities());
-  const End end = loop(engine, *control, viewers, signals, quit, late, clock, look_around);
+  const End end = loop(engine, *control, viewers, stop_requests, quit, late, clock, look_around);
   const Duration patience = end == End::asked ? std::chrono::milliseconds{200} : stalled_patience;
   bool ended = workers.stop(patience);
   for (const ServedProject& one : projects) ended = one.workers->stop(patience) && ended;
@@ -343,7 +307,7 @@ Result<End> serve(const RunOptions& options, const Signals& signals, LateJoin& l
     // A thread is stuck in a stalled connection. All that matters is on disk; systemd starts it anew.
     spdlog::shutdown();
     lock.release();
-    ::_exit(end == End::asked ? exit_ok : exit_problem);
+    platform::end_at_once(end == End::asked ? exit_ok : exit_problem);
   }
   return end;
 }
@@ -351,16 +315,12 @@ Result<End> serve(const RunOptions& options, const Signals& signals, LateJoin& l
 }  // namespace
 
 int run_daemon(const RunOptions& options) {
-  // A light daemon: no arena for each thread, and what was large for a moment (a bundle, a benchmark, a
-  // segment) goes back to the system when it is freed.
-  ::mallopt(M_ARENA_MAX, 1);
-  ::mallopt(M_MMAP_THRESHOLD, 128 << 10);
-  ::mallopt(M_TRIM_THRESHOLD, 256 << 10);
-  const Signals signals;
+  platform::keep_memory_small();
+  const platform::StopRequests stop_requests;
   LateJoin late;
   while (true) {
     late.start_anew();
-    const auto end = serve(options, signals, late);
+    const auto end = serve(options, stop_requests, late);
     if (end.ok() && *end == End::moved) continue;
     if (end.ok()) return exit_ok;
     spdlog::error("{}", end.error().message);

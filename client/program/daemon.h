@@ -1,5 +1,5 @@
 // The composition root of gleaner-client run: makes the real clock, files, processes, network and machine,
-// and turns the engine's loop around poll(). Returns the program's exit status.
+// and turns the engine's loop. Returns the program's exit status.
 #pragma once
 
 #include <functional>

@@ -5,11 +5,12 @@
 #include "client/join/join.h"
 #include "client/platform/machine_facts.h"
 #include "client/platform/owner.h"
+#include "client/platform/state_lock.h"
 #include "client/program/exit_status.h"
 #include "client/program/late_join.h"
-#include "client/program/state_lock.h"
 #include "client/program/version.h"
 #include "client/state/projects.h"
+#include "shared/base/paths.h"
 #include "shared/io/private_files.h"
 #include "shared/io/secret_file.h"
 #include "shared/terminal/print.h"
@@ -23,8 +24,8 @@ int complain(const Error& error) {
 }
 
 // Nobody else uses the state while it lives, and it is in the present layout.
-Result<StateLock> take_state(const state::StateDirectory& state) {
-  TRY_ASSIGN(StateLock lock, StateLock::take(state.lock()));
+Result<platform::StateLock> take_state(const state::StateDirectory& state) {
+  TRY_ASSIGN(platform::StateLock lock, platform::StateLock::take(state.lock()));
   TRY(state::migrate_state(io::real_files(), state));
   return lock;
 }
@@ -34,7 +35,7 @@ Result<std::vector<state::ProjectNames>> meant(const LeaveCommand& command) {
   TRY_ASSIGN(std::vector<state::ProjectNames> names, state::project_names(io::real_files(), command.state));
   if (names.empty())
     return Error{ErrorKind::not_found, "this computer has not joined a project (nothing in " +
-                                           command.state.projects().string() +
+                                           utf8_text(command.state.projects()) +
                                            "): there is nothing to leave"};
   if (command.all || (command.project.empty() && names.size() == 1)) return names;
   if (command.project.empty())
@@ -51,7 +52,7 @@ Status leave_one(const state::StateDirectory& state, const state::ProjectNames& 
   const Connection connection(identity.ok() ? identity->code : protocol::JoinCode{}, directory);
   TRY(joining::leave(connection.http(), files, directory));
   terminal::print("Left the project {}; its data has been removed from {}.\n", project.name,
-                  state.root.string());
+                  utf8_text(state.root));
   return {};
 }
 
@@ -59,9 +60,9 @@ Status leave(const LeaveCommand& command) {
   io::Files& files = io::real_files();
   const state::StateDirectory& state = command.state;
   if (!files.exists(state.root))
-    return Error{ErrorKind::not_found, "there is no state in " + state.root.string() +
+    return Error{ErrorKind::not_found, "there is no state in " + utf8_text(state.root) +
                                            ": this computer has not joined a project with it"};
-  TRY_ASSIGN(const StateLock lock, take_state(state));
+  TRY_ASSIGN(const platform::StateLock lock, take_state(state));
   TRY_ASSIGN(const auto projects, meant(command));
   for (const state::ProjectNames& project : projects) TRY(leave_one(state, project));
   TRY_ASSIGN(const auto others, state::joined_projects(files, state));
@@ -106,7 +107,7 @@ int run_join(const JoinCommand& command) {
   const auto joined = join_with(state, *platform::make_machine(), *code, facts);
   if (!joined.ok()) return complain(joined.error());
   const std::string start =
-      owner->empty() ? "gleaner-client run" + (command.named_state ? " --state " + state.root.string() : "")
+      owner->empty() ? "gleaner-client run" + (command.named_state ? " --state " + utf8_text(state.root) : "")
                      : "systemctl start gleaner-client (it runs as " + *owner + ")";
   const auto all = state::joined_projects(files, state);
   const std::string several =
@@ -117,7 +118,7 @@ int run_join(const JoinCommand& command) {
           : "";
   terminal::print("{} {} at {} as host {} (\"{}\"). State: {}\n{}Start computing with: {}\n",
                   before ? "This computer has joined" : "Joined", joined->project_name(),
-                  joined->code.base_url(), joined->host.host.value, joined->name, state.root.string(),
+                  joined->code.base_url(), joined->host.host.value, joined->name, utf8_text(state.root),
                   several, start);
   return exit_ok;
 }

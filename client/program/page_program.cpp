@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <csignal>
 #include <cstdlib>
 
 #include "client/page/server.h"
@@ -80,7 +79,7 @@ int run_page(const PageCommand& command) {
       place, token);
   std::fflush(stdout);
   if (command.browser && has_display()) {
-    ::signal(SIGCHLD, SIG_IGN);  // when the browser ends is of no interest
+    io::forget_programs();  // when the browser ends is of no interest
     (*server)->open_for_own_user();
     if (const auto opened = io::open_in_browser(place + page::open_target); !opened.ok())
       terminal::print(stderr, "gleaner: {}; open the address above in a browser\n", opened.error().message);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "shared/base/paths.h"
+
 namespace gleaner::program {
 namespace {
 
@@ -82,7 +84,7 @@ Result<std::vector<ServedProject>> served_projects(const state::StateDirectory& 
     auto identity = confirmed(directory, machine, facts, agent);
     if (!identity.ok()) {
       if (directories.size() > 1)
-        spdlog::error("nothing is computed for the project in {}: {}", directory.root.string(),
+        spdlog::error("nothing is computed for the project in {}: {}", utf8_text(directory.root),
                       identity.error().message);
       trouble = identity.error();
       continue;

@@ -5,13 +5,14 @@
 
 #include "client/program/exit_status.h"
 #include "shared/base/clean_text.h"
+#include "shared/base/paths.h"
 #include "shared/terminal/print.h"
 
 namespace gleaner::program {
 
 SystemClient system_client() {
   const char* const elsewhere = std::getenv("GLEANER_COMPUTER");  // tests': a computer of their own
-  const io::Path root = elsewhere != nullptr ? elsewhere : "/";
+  const io::Path root = utf8_path(elsewhere != nullptr ? elsewhere : "/");
   return {root / "var/lib/gleaner-client", root / "run/gleaner-client/view"};
 }
 

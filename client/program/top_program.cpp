@@ -1,6 +1,5 @@
 #include "client/program/top_program.h"
 
-#include <poll.h>
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
@@ -17,7 +16,7 @@
 namespace gleaner::program {
 namespace {
 
-constexpr int refresh_milliseconds = 1000;
+constexpr Duration refresh_interval = std::chrono::seconds{1};
 
 // The terminal as it was, whatever ends us.
 class Screen {
@@ -81,7 +80,7 @@ int run_top(const io::Path& socket) {
   }
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction action {};
-    action.sa_handler = end;  // without SA_RESTART: poll() returns
+    action.sa_handler = end;  // without SA_RESTART: wait_any() returns
     ::sigaction(number, &action, nullptr);
   }
   const Screen screen;
@@ -91,8 +90,8 @@ int run_top(const io::Path& socket) {
     terminal::write(stdout, terminal::Control{"\033[H\033[2J"});
     terminal::write(stdout, shown);
     std::fflush(stdout);
-    pollfd keys{STDIN_FILENO, POLLIN, 0};
-    if (::poll(&keys, 1, refresh_milliseconds) > 0) {
+    const io::Waitable keys(STDIN_FILENO);
+    if (io::wait_any({&keys, 1}, refresh_interval)) {
       char key = 'q';  // the terminal is gone
       if (::read(STDIN_FILENO, &key, 1) != 1 || key == 'q') break;
       if (const json::Value request = request_of(key); !request.is_null())

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "shared/base/limits.h"
+#include "shared/base/paths.h"
 #include "shared/json/text.h"
 
 namespace gleaner::program {
@@ -147,7 +148,7 @@ Status ViewPublisher::write(const engine::EngineStatus& status) {
     shown_->facts.items = picture.items();
     view.picture = shown_->facts;
   }
-  const std::string key = shown_ ? shown_->project.filename().string() : "";
+  const std::string key = shown_ ? utf8_text(shown_->project.filename()) : "";
   for (const engine::ProjectStatus& project : status.projects)
     if (project.key == key) view.project = project.name;
   for (const engine::ProblemStatus& problem : status.problems) {

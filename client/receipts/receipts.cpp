@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "shared/base/limits.h"
+#include "shared/base/paths.h"
 #include "shared/crypto/statements.h"
 #include "shared/json/text.h"
 #include "shared/protocol/codec.h"
@@ -21,7 +22,7 @@ std::int64_t day_of(Timestamp time) {
 }
 
 io::Path numbered(const io::Path& log, int number) {
-  return number == 0 ? log : io::Path(log.string() + "." + std::to_string(number));
+  return number == 0 ? log : with_suffix(log, "." + std::to_string(number));
 }
 
 std::string key_file(std::string_view key) {
@@ -109,7 +110,7 @@ Status Receipts::add(const protocol::SignedStatement& statement,
   line += "\"statement\":" + protocol::encode(statement) + "}\n";
   if (project_ && vouched_ != statement.key) {
     TRY(files_.make_directories(directory_ / "keys"));
-    const io::Path vouching = directory_ / "keys" / key_file(statement.key);
+    const io::Path vouching = directory_ / "keys" / utf8_path(key_file(statement.key));
     if (!files_.exists(vouching)) TRY(files_.write(vouching, protocol::encode(*project_), io::Mode::secret));
     vouched_ = statement.key;
   }

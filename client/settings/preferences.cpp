@@ -13,6 +13,7 @@
 #include "client/settings/preference_texts.h"
 #include "shared/base/clean_text.h"
 #include "shared/base/limits.h"
+#include "shared/base/paths.h"
 #include "shared/io/settings.h"
 #include "shared/io/settings_text.h"
 #include "shared/json/text.h"
@@ -320,15 +321,15 @@ Result<PreferenceBook> PreferenceBook::load(const io::Files& files, PreferenceFi
   std::vector<Layer> layers;
   if (files.exists(places.own)) {
     TRY_ASSIGN(const Bytes text, files.read(places.own, preferences_bytes_max));
-    layers.push_back({places.own.string(), text, false});
+    layers.push_back({utf8_text(places.own), text, false});
   }
   if (const auto names = files.list(places.drop_in); names.ok()) {
     std::vector<std::string> sorted(*names);
     std::sort(sorted.begin(), sorted.end());
     for (const std::string& name : sorted) {
       if (!name.ends_with(".toml")) continue;
-      TRY_ASSIGN(const Bytes text, files.read(places.drop_in / name, preferences_bytes_max));
-      layers.push_back({(places.drop_in / name).string(), text, true});
+      TRY_ASSIGN(const Bytes text, files.read(places.drop_in / utf8_path(name), preferences_bytes_max));
+      layers.push_back({utf8_text(places.drop_in / utf8_path(name)), text, true});
     }
   }
   PreferenceBook book;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "shared/base/paths.h"
 #include "shared/io/settings.h"
 
 namespace gleaner::state {
@@ -42,7 +43,7 @@ Result<Controls> load_controls(const io::Files& files, const io::Path& path) {
   if (!files.exists(path)) return controls;
   TRY_ASSIGN(const Bytes text, files.read(path, controls_bytes_max));
   Stored stored;
-  TRY(stored.settings().parse(text, path.string()));
+  TRY(stored.settings().parse(text, utf8_text(path)));
   controls.enabled = stored.enabled;
   controls.finish = stored.finish;
   controls.pause_begun = from_microseconds(stored.pause_begun);

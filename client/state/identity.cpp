@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "shared/base/limits.h"
+#include "shared/base/paths.h"
 #include "shared/crypto/relay_chain.h"
 #include "shared/io/secret_file.h"
 #include "shared/protocol/codec.h"
@@ -56,7 +57,7 @@ Result<Identity> load_identity(const io::Files& files, const ProjectDirectory& p
   const io::Path directory = project.identity();
   if (!files.exists(directory / "host.json"))
     return Error{ErrorKind::not_found, "this computer has not joined this project (nothing in " +
-                                           directory.string() + "): run gleaner-client join CODE"};
+                                           utf8_text(directory) + "): run gleaner-client join CODE"};
   Identity identity;
   TRY_ASSIGN(const std::string host, read_secret(files, directory / "host.json"));
   TRY_ASSIGN(identity.host, protocol::decode<protocol::EnrolReply>(host));
@@ -201,7 +202,7 @@ Status save_rejoined(io::Files& files, const ProjectDirectory& project, Timestam
 
 Status forget_membership(io::Files& files, const ProjectDirectory& project) {
   if (!files.exists(project.root)) return {};
-  const io::Path left = project.root.string() + left_suffix;
+  const io::Path left = with_suffix(project.root, left_suffix);
   TRY(files.remove_all(left));
   TRY(files.rename(project.root, left));
   return files.remove_all(left);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "shared/base/limits.h"
+#include "shared/base/paths.h"
 
 namespace gleaner::state {
 namespace {
@@ -16,7 +17,8 @@ Status move_into(io::Files& files, const io::Path& from, const io::Path& to) {
   if (!files.exists(to)) return files.rename(from, to);
   if (const auto names = files.list(from); names.ok())
     for (const std::string& name : *names)
-      if (!files.exists(to / name)) TRY(files.rename(from / name, to / name));
+      if (!files.exists(to / utf8_path(name)))
+        TRY(files.rename(from / utf8_path(name), to / utf8_path(name)));
   return files.remove_all(from);
 }
 
@@ -44,7 +46,7 @@ std::string project_key(std::string_view root_fingerprint) {
 Status migrate_state(io::Files& files, const StateDirectory& state) {
   if (const auto names = files.list(state.projects()); names.ok())
     for (const std::string& name : *names)
-      if (name.ends_with(left_suffix)) TRY(files.remove_all(state.projects() / name));
+      if (name.ends_with(left_suffix)) TRY(files.remove_all(state.projects() / utf8_path(name)));
   const ProjectDirectory old{state.root};
   // Of a joining that never came to its end there is a key at most, which nobody knows.
   if (!files.exists(old.identity() / "join-code") && !files.exists(old.identity() / "host.json"))
@@ -86,7 +88,7 @@ bool is_named(const ProjectNames& project, std::string_view text) {
 
 Error none_joined(const StateDirectory& state) {
   return {ErrorKind::not_found, "this computer has not joined a project yet (nothing in " +
-                                    state.projects().string() + "): run gleaner-client join CODE"};
+                                    utf8_text(state.projects()) + "): run gleaner-client join CODE"};
 }
 
 Result<std::vector<ProjectNames>> project_names(const io::Files& files, const StateDirectory& state) {

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "shared/base/ids.h"
+#include "shared/base/paths.h"
 #include "shared/io/files.h"
 
 namespace gleaner::state {
@@ -29,7 +30,7 @@ namespace gleaner::state {
 struct ProjectDirectory {
   io::Path root;
 
-  [[nodiscard]] std::string key() const { return root.filename().string(); }
+  [[nodiscard]] std::string key() const { return utf8_text(root.filename()); }
   [[nodiscard]] io::Path identity() const { return root / "identity"; }
   [[nodiscard]] io::Path units() const { return root / "units"; }
   [[nodiscard]] io::Path unit(UnitId id) const { return units() / std::to_string(id.value); }
@@ -43,7 +44,9 @@ struct StateDirectory {
   io::Path root;
 
   [[nodiscard]] io::Path projects() const { return root / "projects"; }
-  [[nodiscard]] ProjectDirectory project(const std::string& key) const { return {projects() / key}; }
+  [[nodiscard]] ProjectDirectory project(const std::string& key) const {
+    return {projects() / utf8_path(key)};
+  }
   [[nodiscard]] io::Path slots() const { return root / "slots"; }
   [[nodiscard]] io::Path slot(int number) const { return slots() / std::to_string(number); }
   [[nodiscard]] io::Path interpreters() const { return root / "interpreters"; }

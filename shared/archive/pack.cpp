@@ -7,6 +7,7 @@
 #include "shared/archive/archive.h"
 #include "shared/archive/archive_parts.h"
 #include "shared/base/limits.h"
+#include "shared/base/paths.h"
 #include "shared/io/system_error.h"
 
 namespace gleaner::archives {
@@ -36,7 +37,7 @@ Result<std::vector<FoundFile>> find_files(const io::Path& directory) {
   for (; !code && position != fs::recursive_directory_iterator{}; position.increment(code)) {
     const fs::file_status status = position->symlink_status(code);
     if (code) break;
-    const std::string name = position->path().lexically_relative(directory).generic_string();
+    const std::string name = utf8_text(position->path().lexically_relative(directory).generic_u8string());
     if (!is_portable_path(name))
       return Error{ErrorKind::invalid, "cannot pack " + shown_path(name) +
                                            ": names must be printable ASCII without backslash; rename it"};
@@ -47,10 +48,10 @@ Result<std::vector<FoundFile>> find_files(const io::Path& directory) {
     const bool executable = (status.permissions() & fs::perms::owner_exec) != fs::perms::none;
     found.push_back({name, fs::is_directory(status), executable});
     if (std::cmp_greater(found.size(), limits::bundle_files_max))
-      return Error{ErrorKind::too_large, "cannot pack " + directory.string() + ": it has more than " +
+      return Error{ErrorKind::too_large, "cannot pack " + utf8_text(directory) + ": it has more than " +
                                              std::to_string(limits::bundle_files_max) + " files"};
   }
-  if (code) return io::system_error("read directory " + directory.string(), code.value());
+  if (code) return io::system_error("read directory " + utf8_text(directory), code.value());
   std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   return found;
 }
@@ -101,9 +102,9 @@ Result<Bytes> pack_directory(const io::Path& directory) {
   for (const auto& file : found) {
     Bytes content;
     if (!file.is_directory) {
-      auto read = io::real_files().read(directory / file.name, bytes_left);
+      auto read = io::real_files().read(directory / utf8_path(file.name), bytes_left);
       if (!read.ok() && read.error().kind == ErrorKind::too_large)
-        return Error{ErrorKind::too_large, "cannot pack " + directory.string() + ": it has more than " +
+        return Error{ErrorKind::too_large, "cannot pack " + utf8_text(directory) + ": it has more than " +
                                                std::to_string(limits::bundle_bytes_max) + " bytes"};
       TRY_ASSIGN(content, std::move(read));
       bytes_left -= static_cast<std::int64_t>(content.size());

@@ -11,6 +11,7 @@
 #include "shared/archive/archive.h"
 #include "shared/archive/archive_parts.h"
 #include "shared/base/check.h"
+#include "shared/base/paths.h"
 #include "shared/io/descriptor.h"
 #include "shared/io/system_error.h"
 
@@ -103,9 +104,9 @@ class Unpacking {
   Status make_directory(const std::string& name, const std::string& path) {
     if (directories_.contains(path)) return {};
     TRY(count());
-    if (::mkdir((into_ / path).c_str(), 0755) != 0) {
+    if (::mkdir((into_ / utf8_path(path)).c_str(), 0755) != 0) {
       if (errno == EEXIST || errno == ENOTDIR) return refused(name, "is below a file");
-      return io::system_error("create directory " + (into_ / path).string(), errno);
+      return io::system_error("create directory " + utf8_text(into_ / utf8_path(path)), errno);
     }
     directories_.insert(path);
     return {};
@@ -114,7 +115,7 @@ class Unpacking {
   Status write_file(const Reader& reader, archive_entry* entry, const std::string& name,
                     const std::string& path) {
     TRY(count());
-    const io::Path target = into_ / path;
+    const io::Path target = into_ / utf8_path(path);
     // Ownership, times and all bits but "executable" are the archive's claims, and not followed.
     const mode_t mode = (archive_entry_perm(entry) & 0111) != 0 ? 0755 : 0644;
     const io::Descriptor file(
@@ -122,7 +123,7 @@ class Unpacking {
     if (!file.valid()) {
       if (errno == EEXIST || errno == ENOTDIR)
         return refused(name, "is in the way of another entry, or below a file");
-      return io::system_error("write " + target.string(), errno);
+      return io::system_error("write " + utf8_text(target), errno);
     }
     std::array<char, 64 << 10> piece;
     while (true) {
@@ -135,7 +136,7 @@ class Unpacking {
                                                std::to_string(bytes_max_) + " bytes"};
       TRY(write_all(file, target, {piece.data(), static_cast<std::size_t>(got)}));
     }
-    if (::fsync(file.get()) != 0) return io::system_error("write to disk " + target.string(), errno);
+    if (::fsync(file.get()) != 0) return io::system_error("write to disk " + utf8_text(target), errno);
     return {};
   }
 
@@ -143,14 +144,14 @@ class Unpacking {
     while (!bytes.empty()) {
       const ssize_t put = ::write(file.get(), bytes.data(), bytes.size());
       if (put < 0 && errno == EINTR) continue;
-      if (put < 0) return io::system_error("write " + target.string(), errno);
+      if (put < 0) return io::system_error("write " + utf8_text(target), errno);
       bytes.remove_prefix(static_cast<std::size_t>(put));
     }
     return {};
   }
 
   Status sync_directories() {
-    for (const auto& path : directories_) TRY(io::real_files().sync(into_ / path));
+    for (const auto& path : directories_) TRY(io::real_files().sync(into_ / utf8_path(path)));
     return io::real_files().sync(into_);
   }
 
@@ -168,8 +169,8 @@ class Unpacking {
 Status unpack(std::string_view archive, const io::Path& into, std::int64_t bytes_max, int files_max) {
   if (::mkdir(into.c_str(), 0755) != 0) {
     if (errno == EEXIST)
-      return Error{ErrorKind::conflict, "cannot unpack into " + into.string() + ": it is there already"};
-    return io::system_error("create directory " + into.string(), errno);
+      return Error{ErrorKind::conflict, "cannot unpack into " + utf8_text(into) + ": it is there already"};
+    return io::system_error("create directory " + utf8_text(into), errno);
   }
   const Status done = Unpacking(into, bytes_max, files_max).run(archive);
   if (!done.ok()) {

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "shared/base/paths.h"
 #include "shared/crypto/statements.h"
 #include "shared/protocol/codec.h"
 
@@ -25,9 +26,9 @@ std::string archive_name(const Manifest& manifest) {
 
 Status check_program(const io::Path& directory, const std::string& path) {
   namespace fs = std::filesystem;
-  const std::string what = (directory / path).string() + ", which " + manifest_file + " names, ";
+  const std::string what = utf8_text(directory / utf8_path(path)) + ", which " + manifest_file + " names, ";
   std::error_code code;
-  const fs::file_status status = fs::symlink_status(directory / path, code);
+  const fs::file_status status = fs::symlink_status(directory / utf8_path(path), code);
   if (!fs::exists(status)) return Error{ErrorKind::not_found, what + "is not there: build it first"};
   if (!fs::is_regular_file(status)) return Error{ErrorKind::invalid, what + "is not a file"};
   if ((status.permissions() & fs::perms::owner_exec) == fs::perms::none)
@@ -40,16 +41,16 @@ Result<Manifest> read_manifest(const io::Path& directory) {
   auto text = io::real_files().read(file, manifest_bytes_max);
   if (!text.ok() && text.error().kind == ErrorKind::not_found)
     return Error{ErrorKind::not_found,
-                 directory.string() + " is not an application's bundle: it has no " + manifest_file};
+                 utf8_text(directory) + " is not an application's bundle: it has no " + manifest_file};
   if (!text.ok()) return text.error();
-  return parse_manifest(*text, file.string());
+  return parse_manifest(*text, utf8_text(file));
 }
 
 Result<Manifest> read_bundle(const io::Path& directory) {
   TRY_ASSIGN(auto manifest, read_manifest(directory));
   if (!manifest.wrap.empty())
     return Error{ErrorKind::invalid,
-                 (directory / manifest_file).string() +
+                 utf8_text(directory / manifest_file) +
                      " wraps a program and is not complete: `gleaner-admin app sign` adds "
                      "the kernel and the manager"};
   for (const auto& [platform, path] : manifest.kernels) TRY(check_program(directory, path));
@@ -83,8 +84,7 @@ Result<Manifest> install_bundle(const io::Path& file, const protocol::Applicatio
                                              ": the archive is not the one that was signed (" +
                                              std::to_string(bytes) + " bytes instead of " +
                                              std::to_string(statement.archive_bytes) + "): fetch it again"};
-    io::Path partial = into;
-    partial += ".partial";
+    const io::Path partial = with_suffix(into, ".partial");
     TRY(files.remove_all(partial));  // of an installation that was interrupted
     TRY(files.make_directories(into.parent_path()));
     if (const Status unpacked = unpack(file, statement.archive, partial); !unpacked.ok())

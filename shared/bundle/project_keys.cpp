@@ -1,6 +1,7 @@
 #include "shared/bundle/project_keys.h"
 
 #include "shared/base/limits.h"
+#include "shared/base/paths.h"
 #include "shared/crypto/statements.h"
 #include "shared/io/secret_file.h"
 #include "shared/protocol/codec.h"
@@ -15,7 +16,7 @@ constexpr std::int64_t certificate_file_bytes_max = 64 << 10;  // a certificate 
 
 Status check_absent(const io::Files& files, const io::Path& path) {
   if (!files.exists(path)) return {};
-  return Error{ErrorKind::conflict, path.string() +
+  return Error{ErrorKind::conflict, utf8_text(path) +
                                         " is there already, and keys are never overwritten: choose " +
                                         "another directory, or move the old keys away first"};
 }
@@ -64,14 +65,14 @@ Result<OfflineKeys> create_offline_keys(io::Files& files, const io::Path& direct
 Result<crypto::PrivateKey> read_key_file(const io::Files& files, const io::Path& path) {
   TRY_ASSIGN(const Bytes pem, io::read_secret_file(files, path, key_file_bytes_max));
   auto key = crypto::PrivateKey::from_pem(pem);
-  if (!key.ok()) return key.error().within(path.string());
+  if (!key.ok()) return key.error().within(utf8_text(path));
   return key;
 }
 
 Result<protocol::SignedStatement> read_certificate_file(const io::Files& files, const io::Path& path) {
   TRY_ASSIGN(const Bytes text, files.read(path, certificate_file_bytes_max));
   auto statement = protocol::decode<protocol::SignedStatement>(text);
-  if (!statement.ok()) return statement.error().within(path.string());
+  if (!statement.ok()) return statement.error().within(utf8_text(path));
   return statement;
 }
 
@@ -79,9 +80,9 @@ Result<crypto::Revocations> read_revocations(const io::Files& files, const io::P
                                              std::string_view root_fingerprint) {
   TRY_ASSIGN(const Bytes text, files.read(path, limits::json_message_bytes_max));
   const auto statement = protocol::decode<protocol::SignedStatement>(text);
-  if (!statement.ok()) return statement.error().within(path.string());
+  if (!statement.ok()) return statement.error().within(utf8_text(path));
   auto list = crypto::Revocations::from(*statement, root_fingerprint);
-  if (!list.ok()) return list.error().within(path.string());
+  if (!list.ok()) return list.error().within(utf8_text(path));
   return list;
 }
 

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "shared/base/paths.h"
 #include "shared/bundle/bundle.h"
 #include "shared/json/text.h"
 
@@ -15,14 +16,14 @@ constexpr const char* manager_file = "bin/gleaner-wrap-manager";
 Status copy_program(const io::Path& from, const io::Path& to) {
   if (!io::real_files().exists(from))
     return Error{ErrorKind::not_found,
-                 from.string() + " is missing: it comes with gleaner-admin; build or install it"};
+                 utf8_text(from) + " is missing: it comes with gleaner-admin; build or install it"};
   if (io::real_files().exists(to))
-    return Error{ErrorKind::invalid, to.string() + " is Gleaner's own: call the bundle's file otherwise"};
+    return Error{ErrorKind::invalid, utf8_text(to) + " is Gleaner's own: call the bundle's file otherwise"};
   std::error_code failure;
   std::filesystem::copy_file(from, to, failure);
   if (!failure) return {};
   return Error{ErrorKind::io,
-               "cannot copy " + from.string() + " to " + to.string() + ": " + failure.message()};
+               "cannot copy " + utf8_text(from) + " to " + utf8_text(to) + ": " + failure.message()};
 }
 
 // What apps/wrap/command.h reads.
@@ -64,7 +65,7 @@ Status complete_wrapped(const io::Path& directory, const io::Path& programs, con
       std::filesystem::copy_options::recursive | std::filesystem::copy_options::copy_symlinks, failure);
   if (failure)
     return Error{ErrorKind::io,
-                 "cannot copy " + directory.string() + " to " + into.string() + ": " + failure.message()};
+                 "cannot copy " + utf8_text(directory) + " to " + utf8_text(into) + ": " + failure.message()};
   TRY(files.make_directories(into / "bin"));
   TRY(copy_program(programs / "wrap-kernel", into / kernel_file));
   TRY(copy_program(programs / "wrap-manager", into / manager_file));

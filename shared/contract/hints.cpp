@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "shared/base/limits.h"
+#include "shared/base/paths.h"
 #include "shared/contract/manager_session.h"
 #include "shared/contract/words.h"
 #include "shared/io/files.h"
@@ -60,7 +61,7 @@ Result<std::vector<ItemHint>> parse_hints(std::string_view text, std::int64_t it
 Result<std::vector<ItemHint>> read_hints(const io::Path& path, std::int64_t items) {
   TRY_ASSIGN(const Bytes text, io::real_files().read(path, limits::hints_bytes_max));
   auto hints = parse_hints(text, items);
-  if (!hints.ok()) return hints.error().within("hints file " + path.string());
+  if (!hints.ok()) return hints.error().within("hints file " + utf8_text(path));
   return hints;
 }
 

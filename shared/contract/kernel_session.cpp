@@ -1,12 +1,12 @@
 #include "shared/contract/kernel_session.h"
 
-#include <csignal>
 #include <string_view>
 #include <thread>
 #include <utility>
 
 #include "shared/base/check.h"
 #include "shared/base/limits.h"
+#include "shared/base/paths.h"
 #include "shared/contract/kernel_grammar.h"
 #include "shared/contract/output_tail.h"
 #include "shared/contract/words.h"
@@ -22,24 +22,23 @@ constexpr std::size_t queued_bytes_max = 8 << 20;
 constexpr std::size_t read_bytes_max = 64 << 10;
 constexpr std::size_t pump_bytes_max = 4 << 20;
 
-// A file or CPU limit that we set ends a process with its own signal.
 FailureKind kind_of(const io::ProcessExit& exit) {
-  return exit.signalled && (exit.code == SIGXFSZ || exit.code == SIGXCPU) ? FailureKind::resource_limit
-                                                                          : FailureKind::kernel_crashed;
+  return exit.cause == io::ProcessExit::Cause::over_limit ? FailureKind::resource_limit
+                                                          : FailureKind::kernel_crashed;
 }
 
 // Before it said a word: as env, xargs and the dynamic loader end when they cannot start a program, and what
 // confines it. Something is missing on this computer.
 bool never_started(const io::ProcessExit& exit, const std::string& last_words) {
   constexpr int cannot_prepare = 125, not_found = 127;  // and 126: cannot be executed
-  if (exit.signalled) return false;
-  return (exit.code >= cannot_prepare && exit.code <= not_found) || last_words.starts_with("bwrap: ");
+  if (!exit.exited()) return false;
+  return (exit.status >= cannot_prepare && exit.status <= not_found) || last_words.starts_with("bwrap: ");
 }
 
 // As Python ends where a module is not installed, or needs a library that is not there; at a kernel's start,
 // or later where it imports what it needs.
 bool lacks_module(const io::ProcessExit& exit, std::string_view last_words) {
-  if (exit.signalled || exit.code == 0) return false;
+  if (!exit.exited() || exit.status == 0) return false;
   const auto end = last_words.find_last_not_of(" \t\r\n");
   if (end == std::string_view::npos) return false;
   const auto before = last_words.rfind('\n', end);  // npos + 1 is 0
@@ -144,8 +143,8 @@ void KernelSession::State::conclude(const io::ProcessExit& exit) {
   else
     fail(!grammar.greeted() && never_started(exit, process->error_tail()) ? FailureKind::not_executable
                                                                           : kind_of(exit),
-         (exit.signalled ? "was " : "") + exit.describe() + " " + grammar.occupation());
-  if (failure && !killed) failure->killed = exit.signalled && exit.code == SIGKILL;
+         exit.describe() + " " + grammar.occupation());
+  if (failure && !killed) failure->killed = exit.by_others();
 }
 
 KernelSession::KernelSession(std::unique_ptr<io::Process> process, std::int64_t item_bytes_max)
@@ -158,7 +157,7 @@ KernelSession::~KernelSession() = default;
 
 void KernelSession::set_problem(const io::Path& directory) {
   CHECK_TRUE(idle());
-  const std::string path = directory.string();
+  const std::string path = utf8_text(directory);
   if (path.find('\n') != std::string::npos)
     return state_->fail(FailureKind::kernel_error, "cannot be given the directory " + in_quotes(path) +
                                                        ": rename it without the line feed");
@@ -211,7 +210,7 @@ void KernelSession::pump() {
     state.conclude(*exit);
   } else if (state.failed || (state.output_closed && !state.quitting)) {
     state.killed = true;
-    state.process->kill_group();
+    state.process->end_tree();
   }
 }
 

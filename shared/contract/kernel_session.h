@@ -25,7 +25,7 @@ struct KernelEvent {
   double fraction = 0;    // progress
   std::string text;       // log, failed (a sentence with the kernel's last words)
   protocol::FailureKind failure = protocol::FailureKind::kernel_error;  // failed
-  bool killed = false;  // failed: by SIGKILL, and not by the session: the system or a person did
+  bool killed = false;  // failed: by force, and not by the session: the system or a person did
 };
 
 class KernelSession {

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "shared/base/limits.h"
+#include "shared/base/paths.h"
 #include "shared/base/words.h"
 #include "shared/protocol/text.h"
 
@@ -22,7 +23,7 @@ bool is_file_name(std::string_view name) {
 }
 
 io::Path resolve_in(const io::Path& work, std::string_view relative) {
-  const io::Path path{std::string(relative)};
+  const io::Path path = utf8_path(relative);
   if (relative.empty() || relative.find('\0') != std::string_view::npos || path.is_absolute()) return {};
   if (std::find(path.begin(), path.end(), "..") != path.end()) return {};
   std::error_code fault;

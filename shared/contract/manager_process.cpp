@@ -1,9 +1,6 @@
 #include "shared/contract/manager_process.h"
 
-#include <poll.h>
-
 #include <algorithm>
-#include <csignal>
 #include <utility>
 
 #include "shared/base/limits.h"
@@ -15,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration write_pause = 1ms;  // there is no descriptor to wait for room in its input
+constexpr Duration write_pause = 1ms;  // nothing tells of room in its input
 constexpr Duration farewell = 500ms;
 constexpr Duration watch_interval = 1s;
 constexpr Duration reaping = 1s;
@@ -26,25 +23,22 @@ SteadyTime now() {
   return system_clock().steady();
 }
 
-// Waits until there is something to read from `descriptor`, or it is closed; any signal ends the wait too.
-void wait_readable(int descriptor, Duration at_most) {
-  pollfd waiting{descriptor, POLLIN, 0};
-  const auto ms = std::chrono::ceil<std::chrono::milliseconds>(at_most).count();
-  // A failure (EINTR) needs no care: callers look again and know the time.
-  (void)::poll(&waiting, 1, static_cast<int>(std::clamp<std::int64_t>(ms, 0, 60'000)));
+// Waits until there is something to read, or it is closed. Callers look again and know the time.
+void wait_readable(io::Waitable output, Duration at_most) {
+  (void)io::wait_any({&output, 1}, at_most);
 }
 
 }  // namespace
 
 ManagerProcess::~ManagerProcess() {
   if (!usable()) return;
-  process_->continue_group();
+  process_->resume();
   (void)process_->write_some("quit\n");  // if it does not listen, it is killed
   process_->close_input();
   const SteadyTime end = now() + farewell;
   while (now() < end && read() != Reading::closed) {
     heard_.clear();
-    wait_readable(process_->output_descriptor(), end - now());
+    wait_readable(process_->output_waitable(), end - now());
   }
 }
 
@@ -56,7 +50,7 @@ Status ManagerProcess::command(std::string_view line, Duration limit, std::strin
   limit_ = limit;
   deadline_ = now() + limit;
   resting_ = false;
-  process_->continue_group();
+  process_->resume();
   TRY(end_of_answer());  // of what it did before
   doing_ = "at \"" + std::string(line.substr(0, line.find(' '))) + "\"";
   std::string said(line);
@@ -113,7 +107,7 @@ void ManagerProcess::more_time() {
 
 void ManagerProcess::rest() {
   if (broken_) return;
-  process_->stop_group();
+  process_->suspend();
   resting_ = true;
   standstill_.begin(1);
   cpu_at_rest_.reset();
@@ -127,7 +121,7 @@ Status ManagerProcess::look_at_rest() {
     case io::Standstill::Verdict::still:
       return {};
     case io::Standstill::Verdict::stop_again:
-      process_->stop_group();
+      process_->suspend();
       return {};
     case io::Standstill::Verdict::end:
       return failed(standstill_.words());
@@ -168,7 +162,7 @@ ManagerProcess::Reading ManagerProcess::read() {
 bool ManagerProcess::wait_for_output(Duration at_most) {
   const Duration left = deadline_ - now();
   if (left <= Duration{0}) return false;
-  wait_readable(process_->output_descriptor(), std::min({at_most, left, watch_interval}));
+  wait_readable(process_->output_waitable(), std::min({at_most, left, watch_interval}));
   return true;
 }
 
@@ -176,7 +170,7 @@ Error ManagerProcess::failed(const std::string& what) {
   broken_ = true;
   const std::string text =
       "the application's manager " + what + " (" + doing_ + ")" + last_words(process_->error_tail());
-  process_->kill_group();
+  process_->end_tree();
   return {ErrorKind::unavailable, protocol::clean_text(text, limits::message_length_max)};
 }
 
@@ -185,13 +179,12 @@ Error ManagerProcess::ended() {
   const SteadyTime end = now() + reaping;
   auto exit = process_->poll_exit();
   while (!exit && now() < end) {
-    wait_readable(-1, 1ms);
+    wait_readable({}, 1ms);
     exit = process_->poll_exit();
   }
   if (!exit) return failed("closed its standard input or output");
-  Error error = failed((exit->signalled ? "was " : "") + exit->describe());
-  // Nobody does that to itself: the system ran out of memory, or somebody ended it.
-  if (exit->signalled && exit->code == SIGKILL) error.kind = ErrorKind::io;
+  Error error = failed(exit->describe());
+  if (exit->by_others()) error.kind = ErrorKind::io;
   return error;
 }
 

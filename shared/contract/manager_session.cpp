@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "shared/base/limits.h"
+#include "shared/base/paths.h"
 #include "shared/contract/manager_answers.h"
 #include "shared/contract/manager_process.h"
 #include "shared/contract/words.h"
@@ -37,8 +38,8 @@ bool is_refusal(std::string_view line) {
 }
 
 Status check_path(const io::Path& path) {
-  if (path.string().find('\n') == std::string::npos) return {};
-  return Error{ErrorKind::invalid, "the path " + in_quotes(path.string()) + " has a line feed: rename it"};
+  if (utf8_text(path).find('\n') == std::string::npos) return {};
+  return Error{ErrorKind::invalid, "the path " + in_quotes(utf8_text(path)) + " has a line feed: rename it"};
 }
 
 std::string words_of(Range range) {
@@ -110,13 +111,13 @@ Status ManagerSession::State::ensure() {
   std::filesystem::create_directories(work, fault);
   if (fault)
     return Error{ErrorKind::io,
-                 "cannot create the manager's directory " + work.string() + ": " + fault.message()};
+                 "cannot create the manager's directory " + utf8_text(work) + ": " + fault.message()};
   spec.working_directory = work;
   TRY_ASSIGN(auto started, runner.start(spec));
   process = std::make_unique<ManagerProcess>(std::move(started), watch);
   Status accepted = process->command("gleaner 1", time_limit);
   if (accepted.ok()) accepted = greet();
-  if (accepted.ok()) accepted = process->command("problem " + problem.string(), time_limit);
+  if (accepted.ok()) accepted = process->command("problem " + utf8_text(problem), time_limit);
   if (accepted.ok()) accepted = expect("ok");
   if (!accepted.ok()) process.reset();
   return accepted;
@@ -204,13 +205,13 @@ Status ManagerSession::State::command_over(const std::string& word, int stage,
   for (const Piece& piece : pieces) {
     TRY(check_path(piece.path));
     list += words_of(piece.range) + " " + std::to_string(piece.first) + " " +
-            std::filesystem::absolute(piece.path).string() + "\n";
+            utf8_text(std::filesystem::absolute(piece.path)) + "\n";
   }
-  const io::Path list_file = problem / (word + "-" + std::to_string(stage) + ".list");
+  const io::Path list_file = problem / utf8_path(word + "-" + std::to_string(stage) + ".list");
   TRY(io::real_files().write(list_file, list, io::Mode::normal));
   if (reads_origins)
-    TRY(io::real_files().write(list_file.string() + ".origins", text_of(origins), io::Mode::normal));
-  return command(word + " " + std::to_string(stage) + " " + std::filesystem::absolute(list_file).string());
+    TRY(io::real_files().write(with_suffix(list_file, ".origins"), text_of(origins), io::Mode::normal));
+  return command(word + " " + std::to_string(stage) + " " + utf8_text(std::filesystem::absolute(list_file)));
 }
 
 Result<std::vector<CombinedFile>> ManagerSession::State::combine(const Progress& progress, Time time) {

@@ -14,4 +14,7 @@ namespace gleaner::io {
 // process id of the program, for waitpid(). unavailable: there is no such program.
 [[nodiscard]] Result<int> open_in_browser(const std::string& address);
 
+// Programs that this process starts from now on may end unnoticed; nobody waits for them.
+void forget_programs();
+
 }  // namespace gleaner::io

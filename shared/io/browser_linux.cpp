@@ -1,6 +1,7 @@
 #include "shared/io/browser.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <unistd.h>
 
@@ -28,6 +29,10 @@ Result<int> open_in_browser(const std::string& address) {
   ::posix_spawn_file_actions_destroy(&files);
   if (failure == 0) return static_cast<int>(child);
   return Error{ErrorKind::unavailable, "cannot start xdg-open: " + std::system_category().message(failure)};
+}
+
+void forget_programs() {
+  ::signal(SIGCHLD, SIG_IGN);
 }
 
 }  // namespace gleaner::io

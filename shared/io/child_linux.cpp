@@ -66,19 +66,46 @@ Duration to_duration(const timeval& time) {
   return std::chrono::seconds{time.tv_sec} + std::chrono::microseconds{time.tv_usec};
 }
 
+ProcessExit::Cause cause_of(int signal_number) {
+  switch (signal_number) {
+    case SIGKILL:  // nobody does that to itself
+      return ProcessExit::Cause::killed;
+    case SIGXFSZ:
+    case SIGXCPU:
+      return ProcessExit::Cause::over_limit;
+    default:
+      return ProcessExit::Cause::crashed;
+  }
+}
+
+ProcessExit ended_by(int signal_number) {
+  const char* const description = ::sigdescr_np(signal_number);
+  return {cause_of(signal_number), 0,
+          "signal " + std::to_string(signal_number) + " (" +
+              (description != nullptr ? description : "unknown") + ")"};
+}
+
+// `status`: as waitpid() tells it.
+ProcessExit exit_of(int status, ExitCodes codes) {
+  if (WIFSIGNALED(status)) return ended_by(WTERMSIG(status));
+  const int own = WEXITSTATUS(status);
+  if (codes == ExitCodes::relayed && own > 128 && own < 128 + NSIG) return ended_by(own - 128);
+  return {ProcessExit::Cause::exited, own, {}};
+}
+
 class Child final : public Process {
  public:
   Child(int pid, ChildPipes pipes, ExitCodes codes)
-      : pid_(pid), pipes_(std::move(pipes)), codes_(codes), clock_(pid) {}
+      : pid_(pid), pipes_(std::move(pipes)), codes_(codes), clock_(TreeHandle(pid)) {}
 
   ~Child() override {
     if (exit_) return;
-    kill_group();
+    end_tree();
     reap(0);
   }
 
-  int pid() const override { return pid_; }
-  int output_descriptor() const override { return pipes_.output.get(); }
+  TreeHandle tree() const override { return TreeHandle(pid_); }
+  Waitable output_waitable() const override { return Waitable(pipes_.output.get()); }
 
   Result<std::size_t> write_some(std::string_view bytes) override {
     if (!pipes_.input.valid())
@@ -134,9 +161,9 @@ class Child final : public Process {
     return exit_;
   }
 
-  void kill_group() override { signal_group(SIGKILL); }
-  void stop_group() override { signal_group(SIGSTOP); }
-  void continue_group() override { signal_group(SIGCONT); }
+  void end_tree() override { signal_group(SIGKILL); }
+  void suspend() override { signal_group(SIGSTOP); }
+  void resume() override { signal_group(SIGCONT); }
 
   Duration cpu_time() const override {
     if (!exit_) cpu_time_ = std::max(cpu_time_, clock_.read().value_or(Duration{0}));
@@ -169,10 +196,7 @@ class Child final : public Process {
     while (::wait4(pid_, &status, 0, &usage) < 0) CHECK_TRUE(errno == EINTR);
     // What was killed with it, and not buried by it, is known from the last reading only.
     cpu_time_ = std::max(cpu_time_, to_duration(usage.ru_utime) + to_duration(usage.ru_stime));
-    const bool signalled = WIFSIGNALED(status);
-    exit_ = ProcessExit{signalled, signalled ? WTERMSIG(status) : WEXITSTATUS(status)};
-    if (codes_ == ExitCodes::relayed && !signalled && exit_->code > 128 && exit_->code < 128 + NSIG)
-      exit_ = ProcessExit{true, exit_->code - 128};
+    exit_ = exit_of(status, codes_);
   }
 
   void drain_error() {
@@ -201,12 +225,6 @@ class Child final : public Process {
 
 std::unique_ptr<Process> adopt_child(int pid, ChildPipes pipes, ExitCodes codes) {
   return std::make_unique<Child>(pid, std::move(pipes), codes);
-}
-
-std::string ProcessExit::describe() const {
-  if (!signalled) return "exited with status " + std::to_string(code);
-  const char* name = ::sigdescr_np(code);
-  return "killed by signal " + std::to_string(code) + " (" + (name != nullptr ? name : "unknown") + ")";
 }
 
 }  // namespace gleaner::io

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "shared/base/paths.h"
 #include "shared/io/descriptor.h"
 #include "shared/io/remove_tree.h"
 #include "shared/io/system_error.h"
@@ -24,7 +25,7 @@ Path parent_of(const Path& path) {
 }
 
 Error failure(std::string_view verb, const Path& path, int error_number = errno) {
-  return system_error(std::string(verb) + " " + path.string(), error_number);
+  return system_error(std::string(verb) + " " + utf8_text(path), error_number);
 }
 
 Descriptor open_descriptor(const Path& path, int flags, mode_t mode = 0) {
@@ -42,7 +43,7 @@ Result<Descriptor> open_to_read(const Path& path, int more_flags = 0) {
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) return failure("read", path);
   if (!S_ISREG(status.st_mode))
-    return Error{ErrorKind::io, "cannot read " + path.string() + ": it is not a regular file"};
+    return Error{ErrorKind::io, "cannot read " + utf8_text(path) + ": it is not a regular file"};
   return file;
 }
 
@@ -98,7 +99,7 @@ class RealFiles final : public Files {
 
   Result<Bytes> read_range(const Path& path, std::int64_t offset, std::int64_t bytes) const override {
     if (offset < 0 || bytes < 0)
-      return Error{ErrorKind::invalid, "cannot read " + path.string() + ": negative range"};
+      return Error{ErrorKind::invalid, "cannot read " + utf8_text(path) + ": negative range"};
     TRY_ASSIGN(const Descriptor file, open_to_read(path));
     Bytes part;
     TRY(read_into(part, file.get(), path, offset, bytes));
@@ -120,7 +121,7 @@ class RealFiles final : public Files {
     struct stat status {};
     if (::fstat(file.get(), &status) != 0) return failure("write", path);
     if (offset < 0 || offset > status.st_size)
-      return Error{ErrorKind::invalid, "cannot write " + path.string() + " at " + std::to_string(offset) +
+      return Error{ErrorKind::invalid, "cannot write " + utf8_text(path) + " at " + std::to_string(offset) +
                                            ": the file ends at " + std::to_string(status.st_size)};
     return write_all(file.get(), path, offset, bytes);
   }
@@ -134,7 +135,7 @@ class RealFiles final : public Files {
 
   Status rename(const Path& from, const Path& to) override {
     if (::rename(from.c_str(), to.c_str()) != 0)
-      return failure("rename", from.string() + " to " + to.string());
+      return failure("rename", utf8_text(from) + " to " + utf8_text(to));
     TRY(sync_directory(parent_of(to)));
     if (parent_of(from) != parent_of(to)) TRY(sync_directory(parent_of(from)));
     return {};
@@ -152,7 +153,7 @@ class RealFiles final : public Files {
       struct stat status {};
       if (::stat(so_far.c_str(), &status) != 0) return failure("create directory", so_far, error_number);
       if (!S_ISDIR(status.st_mode))
-        return Error{ErrorKind::io, "cannot create directory " + path.string() + ": " + so_far.string() +
+        return Error{ErrorKind::io, "cannot create directory " + utf8_text(path) + ": " + utf8_text(so_far) +
                                         " is a file: move it away"};
     }
     return {};
@@ -184,7 +185,7 @@ class RealFiles final : public Files {
     std::filesystem::directory_iterator entries(directory, code);
     std::vector<std::string> names;
     while (!code && entries != std::filesystem::directory_iterator{}) {
-      names.push_back(entries->path().filename().string());
+      names.push_back(utf8_text(entries->path().filename()));
       entries.increment(code);
     }
     if (code) return failure("list directory", directory, code.value());
@@ -205,7 +206,7 @@ class RealFiles final : public Files {
     TRY(read_into(bytes, file.get(), path, 0, bytes_max + 1));
     if (std::cmp_greater(bytes.size(), bytes_max))
       return Error{ErrorKind::too_large,
-                   path.string() + " is larger than the " + std::to_string(bytes_max) + " bytes allowed"};
+                   utf8_text(path) + " is larger than the " + std::to_string(bytes_max) + " bytes allowed"};
     return bytes;
   }
 

@@ -27,7 +27,7 @@ Status run_gnuplot(const Files& files, ProcessRunner& processes, const Path& dir
   spec.environment = {{"LC_ALL", "C"}};
   spec.working_directory = directory;
   TRY_ASSIGN(const Ended ended, run_program(processes, spec, script));
-  if (!ended.exit.signalled && ended.exit.code == 0) return {};
+  if (ended.exit.well()) return {};
   return Error{ErrorKind::io, "gnuplot " + ended.exit.describe() + ": " + ended.errors};
 }
 

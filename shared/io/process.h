@@ -1,6 +1,7 @@
-// Child processes with pipes, as one interface. A child runs in its own process group; all other descriptors
-// are closed in it; its environment is exactly what is given; it leaves no core dumps. Errors: not_found (no
-// such program or directory), io. A Process belongs to one thread at a time; the runner is thread-safe.
+// Child processes with pipes, as one interface. A child and all that it starts are one tree (on Linux a
+// process group), which is stopped, continued and ended as one; all other descriptors are closed in it; its
+// environment is exactly what is given; it leaves no core dumps. Errors: not_found (no such program or
+// directory), io. A Process belongs to one thread at a time; the runner is thread-safe.
 // Platform files: process_linux.cpp (start), child_linux.cpp (the running child).
 #pragma once
 
@@ -16,15 +17,25 @@
 #include "shared/base/encoding.h"
 #include "shared/base/result.h"
 #include "shared/io/files.h"
+#include "shared/io/process_tree.h"
+#include "shared/io/waiting.h"
 
 namespace gleaner::io {
 
+// What is left over to others. Never above what the caller has itself.
+enum class ProcessPriority {
+  usual,
+  low,     // the caller comes first: nice 5
+  lowest,  // nice 19
+  idle,    // only what nobody else wants, of processors and disks
+};
+
+// Of each process of a tree.
 struct ProcessLimits {
-  std::int64_t address_space_bytes = 0;  // RLIMIT_AS; 0 = none
-  std::int64_t file_bytes = 0;           // RLIMIT_FSIZE; 0 = none
+  std::int64_t memory_bytes = 0;  // that it reserves, used or not; 0: no limit
+  std::int64_t file_bytes = 0;    // of a file that it writes; 0: no limit
   int open_files = 256;
-  int nice = 0;
-  bool idle_class = false;      // SCHED_IDLE and the lowest I/O class
+  ProcessPriority priority = ProcessPriority::usual;
   bool die_with_parent = true;  // Linux: also with the *thread* that started it, so start from lasting ones
 };
 
@@ -36,20 +47,35 @@ struct ProcessSpec {
   bool relays_exit = false;  // it runs another program and exits with that one's status, or 128 + its signal
 };
 
+// How a process ended. By meaning: the numbers of a system's signals and exceptions stay in its platform
+// file.
 struct ProcessExit {
-  bool signalled = false;
-  int code = 0;                                // exit status, or the signal's number
-  [[nodiscard]] std::string describe() const;  // "exited with status 3", "killed by signal 9 (Killed)"
+  enum class Cause {
+    exited,         // by itself, with `status`
+    killed,         // by force: the system, which ran out of memory, a person, or this program
+    out_of_memory,  // the same, where the system tells it apart: Linux says `killed`
+    over_limit,     // it broke one of its ProcessLimits
+    crashed,        // by a fault of its own, or a request to end that it did not handle
+  };
+  Cause cause = Cause::exited;
+  int status = 0;    // where it exited
+  std::string name;  // else of its end, for people: "signal 9 (Killed)"
+
+  [[nodiscard]] bool well() const { return cause == Cause::exited && status == 0; }
+  [[nodiscard]] bool exited() const { return cause == Cause::exited; }
+  // Not its own doing: the system ran out of memory, or somebody ended it.
+  [[nodiscard]] bool by_others() const { return cause == Cause::killed || cause == Cause::out_of_memory; }
+  [[nodiscard]] std::string describe() const;  // "exited with status 3", "was killed by signal 9 (Killed)"
 };
 
 enum class ReadKind { data, would_block, closed };
 
 class Process {
  public:
-  virtual ~Process() = default;  // kills the group and reaps it, if it still runs
-  [[nodiscard]] virtual int pid() const = 0;
-  // Descriptors for an event loop; non-blocking.
-  [[nodiscard]] virtual int output_descriptor() const = 0;
+  virtual ~Process() = default;  // ends the tree, if it still runs
+  [[nodiscard]] virtual TreeHandle tree() const = 0;
+  // Ready when read_some() has something, or the child has closed it.
+  [[nodiscard]] virtual Waitable output_waitable() const = 0;
   // Writes to standard input as much as fits; returns how much. io if the child closed it.
   [[nodiscard]] virtual Result<std::size_t> write_some(std::string_view bytes) = 0;
   virtual void close_input() = 0;
@@ -62,13 +88,14 @@ class Process {
   [[nodiscard]] virtual std::int64_t error_bytes() const = 0;
   // What was drained after the first `offset` bytes; only the last 64 KiB of all are kept.
   [[nodiscard]] virtual std::string errors_since(std::int64_t offset) const = 0;
-  // Reaps without blocking; what is left of the child's group is killed then. Output stays readable.
+  // How it ended, without blocking; what is left of its tree is ended then. Output stays readable.
   [[nodiscard]] virtual std::optional<ProcessExit> poll_exit() = 0;
-  // Signals to the group; nothing happens once the child is reaped.
-  virtual void kill_group() = 0;  // SIGKILL
-  virtual void stop_group() = 0;  // SIGSTOP
-  virtual void continue_group() = 0;
-  // CPU time of the child and all that descend from it so far; the total once it is reaped.
+  // Of the whole tree; nothing happens once poll_exit() has told the end. One resume() undoes any number of
+  // suspend(): where the system counts them, its platform file does it once.
+  virtual void end_tree() = 0;  // at once, whatever it would do
+  virtual void suspend() = 0;
+  virtual void resume() = 0;
+  // CPU time of the child and all that descend from it so far; the total once it has ended.
   [[nodiscard]] virtual Duration cpu_time() const = 0;
 };
 

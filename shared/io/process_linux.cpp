@@ -74,7 +74,7 @@ bool limit_core() {
 }
 
 bool set_limits(const ProcessLimits& limits) {
-  if (limits.address_space_bytes > 0 && !set_limit(RLIMIT_AS, limits.address_space_bytes)) return false;
+  if (limits.memory_bytes > 0 && !set_limit(RLIMIT_AS, limits.memory_bytes)) return false;
   if (limits.file_bytes > 0 && !set_limit(RLIMIT_FSIZE, limits.file_bytes)) return false;
   return set_limit(RLIMIT_NOFILE, limits.open_files) && limit_core();
 }
@@ -85,11 +85,24 @@ constexpr int ioprio_who_process = 1;
 constexpr int ioprio_class_idle = 3;
 constexpr int ioprio_class_shift = 13;
 
+int nice_of(ProcessPriority priority) {
+  switch (priority) {
+    case ProcessPriority::usual:
+      return 0;
+    case ProcessPriority::low:
+      return 5;
+    case ProcessPriority::lowest:
+    case ProcessPriority::idle:
+      return 19;
+  }
+  return 0;
+}
+
 // Never above what this process has itself: it may not be allowed to, and whoever lowered it meant all of it.
-bool set_priority(const ProcessLimits& limits) {
-  if (limits.nice > ::getpriority(PRIO_PROCESS, 0) && ::setpriority(PRIO_PROCESS, 0, limits.nice) != 0)
-    return false;
-  if (!limits.idle_class) return true;
+bool set_priority(ProcessPriority priority) {
+  const int nice = nice_of(priority);
+  if (nice > ::getpriority(PRIO_PROCESS, 0) && ::setpriority(PRIO_PROCESS, 0, nice) != 0) return false;
+  if (priority != ProcessPriority::idle) return true;
   const sched_param none{};
   if (::sched_setscheduler(0, SCHED_IDLE, &none) != 0) return false;
   // Not fatal: without it the kernel derives the I/O class from the scheduling class, which is idle already.
@@ -119,7 +132,7 @@ void reset_signals() {
     give_up(prepared, Step::descriptors);
   if (::syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC) != 0) give_up(prepared, Step::descriptors);
   if (!set_limits(prepared.limits)) give_up(prepared, Step::limits);
-  if (!set_priority(prepared.limits)) give_up(prepared, Step::priority);
+  if (!set_priority(prepared.limits.priority)) give_up(prepared, Step::priority);
   reset_signals();
   ::execve(prepared.program.c_str(), prepared.arguments.data(), prepared.environment.data());
   give_up(prepared, Step::execute);

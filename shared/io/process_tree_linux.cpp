@@ -129,12 +129,17 @@ std::int64_t own_memory(const std::string& directory) {
   return kilobytes(status, "RssAnon") + kilobytes(status, "VmSwap") + shared;
 }
 
+int root_of(TreeHandle tree) {
+  return static_cast<int>(tree.native());
+}
+
 }  // namespace
 
 ProcessTree::ProcessTree(Path proc) : proc_(std::move(proc)) {}
 
-std::vector<int> ProcessTree::processes(int root) const {
+std::vector<int> ProcessTree::processes(TreeHandle tree) const {
   std::vector<int> found;
+  const int root = root_of(tree);
   if (::access((proc_ / std::to_string(root) / "stat").c_str(), R_OK) != 0) return found;
   found.push_back(root);
   for (std::size_t at = 0; at < found.size() && found.size() < processes_max; ++at)
@@ -144,8 +149,8 @@ std::vector<int> ProcessTree::processes(int root) const {
   return found;
 }
 
-std::optional<Duration> ProcessTree::cpu_time(int root) const {
-  const auto own = clock_of(root);
+std::optional<Duration> ProcessTree::cpu_time(TreeHandle root) const {
+  const auto own = clock_of(root_of(root));
   if (!own) return std::nullopt;
   Duration total{0};
   for (const int process : processes(root)) {
@@ -160,10 +165,10 @@ Duration ProcessTree::buried_by(int process) const {
   return ticks(field(stat, 16) + field(stat, 17));
 }
 
-Duration ProcessTree::system_time_below(int root) const {
+Duration ProcessTree::system_time_below(TreeHandle root) const {
   Duration total{0};
   for (const int process : processes(root)) {
-    if (process == root) continue;
+    if (process == root_of(root)) continue;
     const Stat stat = stat_of((proc_ / std::to_string(process)).string());
     total += ticks(field(stat, 15) + field(stat, 17));
   }
@@ -199,7 +204,7 @@ std::optional<Duration> TreeClock::read() {
   return ProcessTree().cpu_time(root_);  // they come and go faster than we look
 }
 
-TreeUse ProcessTree::use(int root) const {
+TreeUse ProcessTree::use(TreeHandle root) const {
   TreeUse use;
   use.asleep = true;
   for (const int process : processes(root)) {
@@ -217,7 +222,7 @@ TreeUse ProcessTree::use(int root) const {
   return use;
 }
 
-std::int64_t ProcessTree::peak_memory(int root) const {
+std::int64_t ProcessTree::peak_memory(TreeHandle root) const {
   std::int64_t bytes = 0;
   for (const int process : processes(root))
     bytes += kilobytes(read_small((proc_ / std::to_string(process) / "status").string()), "VmHWM");

@@ -4,6 +4,8 @@
 #include <string>
 #include <system_error>
 
+#include "shared/base/paths.h"
+
 namespace gleaner::io {
 
 Result<Bytes> read_secret_file(const Files& files, const Path& path, std::int64_t bytes_max) {
@@ -11,8 +13,8 @@ Result<Bytes> read_secret_file(const Files& files, const Path& path, std::int64_
   const auto status = std::filesystem::status(path, failure);
   using std::filesystem::perms;
   if (!failure && (status.permissions() & (perms::group_all | perms::others_all)) != perms::none) {
-    return Error{ErrorKind::untrusted, "other users of this machine may read or change " + path.string() +
-                                           ": it holds a secret; run `chmod 600 " + path.string() +
+    return Error{ErrorKind::untrusted, "other users of this machine may read or change " + utf8_text(path) +
+                                           ": it holds a secret; run `chmod 600 " + utf8_text(path) +
                                            "`, and replace the secret if somebody may have seen it"};
   }
   return files.read(path, bytes_max);

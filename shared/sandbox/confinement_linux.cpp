@@ -152,7 +152,7 @@ std::string run_trial(io::ProcessRunner& processes, const io::ProcessSpec& spec,
       process.close_input();
     }
     if (const auto exit = process.poll_exit()) {
-      if (!exit->signalled && exit->code == 0) return trouble;
+      if (exit->well()) return trouble;
       std::string words = process.error_tail();
       words = words.substr(0, words.find_last_not_of('\n') + 1);
       std::replace(words.begin(), words.end(), '\n', ';');

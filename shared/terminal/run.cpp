@@ -8,6 +8,7 @@
 #include <string>
 #include <system_error>
 
+#include "shared/base/paths.h"
 #include "shared/terminal/print.h"
 #include "shared/terminal/streams.h"
 
@@ -22,7 +23,7 @@ std::string sentence() {
   try {
     throw;
   } catch (const std::filesystem::filesystem_error& error) {
-    const std::string path = error.path1().string();
+    const std::string path = utf8_text(error.path1());
     return path.empty() ? error.what() : path + ": " + error.code().message();
   } catch (const std::bad_alloc&) {
     return "there is not enough memory: close some programs";

@@ -1,16 +1,10 @@
 #include "shared/transport/thread_workers.h"
 
-#include <sys/eventfd.h>
-#include <unistd.h>
-
 #include <array>
 #include <condition_variable>
-#include <cstdint>
 #include <deque>
 #include <mutex>
 #include <thread>
-
-#include "shared/base/check.h"
 
 namespace gleaner::transport {
 
@@ -25,11 +19,9 @@ struct ThreadWorkers::Shared {
   };
 
   Shared(MakeClient make, MakeClient objects, MakeClient inquiring)
-      : make_client(std::move(make)), make_objects(std::move(objects)), make_inquiring(std::move(inquiring)) {
-    event = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    CHECK_TRUE(event >= 0);
-  }
-  ~Shared() { ::close(event); }
+      : make_client(std::move(make)),
+        make_objects(std::move(objects)),
+        make_inquiring(std::move(inquiring)) {}
 
   void run(QueueState& queue) {
     std::unique_ptr<io::HttpClient> client = make_client();
@@ -47,8 +39,7 @@ struct ThreadWorkers::Shared {
       job = nullptr;  // what it holds goes before the lock is taken
       lock.lock();
       completions.push_back(std::move(completion));
-      const std::uint64_t one = 1;
-      CHECK_TRUE(::write(event, &one, sizeof one) == sizeof one);
+      done.ring();
     }
     queue.jobs.clear();
     lock.unlock();
@@ -61,7 +52,7 @@ struct ThreadWorkers::Shared {
   }
 
   MakeClient make_client, make_objects, make_inquiring;
-  int event = -1;
+  io::Wakeup done;   // there are completions
   std::mutex mutex;  // guards everything below but `stopping`
   std::atomic<bool> stopping{false};
   std::condition_variable ended;
@@ -92,9 +83,7 @@ void ThreadWorkers::submit(Queue name, Job job) {
 }
 
 void ThreadWorkers::deliver() {
-  std::uint64_t count = 0;
-  // EAGAIN: nothing has come since the last call.
-  if (::read(shared_->event, &count, sizeof count) != sizeof count) return;
+  if (!shared_->done.take()) return;
   std::deque<Completion> ready;
   {
     const std::lock_guard lock(shared_->mutex);
@@ -104,8 +93,8 @@ void ThreadWorkers::deliver() {
     if (completion) completion();
 }
 
-int ThreadWorkers::descriptor() const {
-  return shared_->event;
+io::Waitable ThreadWorkers::waitable() const {
+  return shared_->done.waitable();
 }
 
 bool ThreadWorkers::stop(Duration patience) {

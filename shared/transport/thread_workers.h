@@ -1,6 +1,6 @@
-// Workers with real threads, one for each queue, started with the queue's first job and woken through an
-// eventfd. No ThreadPool, which finishes what it took: what has not begun is dropped here, and a thread that
-// a server stalls can be left behind. submit(), deliver() and stop() are called from one thread.
+// Workers with real threads, one for each queue, started with the queue's first job. No ThreadPool, which
+// finishes what it took: what has not begun is dropped here, and a thread that a server stalls can be left
+// behind. submit(), deliver() and stop() are called from one thread.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@ class ThreadWorkers final : public Workers {
 
   void submit(Queue queue, Job job) override;
   void deliver() override;
-  [[nodiscard]] int descriptor() const override;
+  [[nodiscard]] io::Waitable waitable() const override;
 
   // Drops jobs that have not begun and waits up to `patience` for those that have. False if one is still busy
   // (a stalled server): its thread is left behind, and the caller should end the process with _exit().

@@ -9,6 +9,7 @@
 
 #include "shared/base/clock.h"
 #include "shared/io/http_client.h"
+#include "shared/io/waiting.h"
 
 namespace gleaner::transport {
 
@@ -31,8 +32,8 @@ class Workers {
   virtual void submit(Queue queue, Job job) = 0;
   // Runs the completions that have come in.
   virtual void deliver() = 0;
-  // Readable when deliver() has something to do; -1 if there is no such thing.
-  [[nodiscard]] virtual int descriptor() const = 0;
+  // Ready when deliver() has something to do; not valid if there is no such thing.
+  [[nodiscard]] virtual io::Waitable waitable() const = 0;
 };
 
 }  // namespace gleaner::transport

@@ -27,9 +27,9 @@ class NoLauncher final : public host::Launcher {
 class NoGate final : public host::CpuGate {
  public:
   void add(const host::KernelTree&) override {}
-  void remove(int) override {}
-  void pause(int) override {}
-  void resume(int) override {}
+  void remove(io::TreeHandle) override {}
+  void pause(io::TreeHandle) override {}
+  void resume(io::TreeHandle) override {}
   void set_share(double) override {}
 };
 
@@ -43,9 +43,9 @@ class PlainMachine final : public host::Machine {
   }
   std::vector<std::string> platforms() const override { return {"x86_64-linux"}; }
   double runnable_jobs() const override { return 0; }
-  io::TreeUse use(int) const override { return {}; }
+  io::TreeUse use(io::TreeHandle) const override { return {}; }
   host::DirectoryUsage usage(const io::Path&, std::int64_t) const override { return {}; }
-  host::DescriptorUse descriptors(int, const io::Path&) const override { return {}; }
+  host::DescriptorUse descriptors(io::TreeHandle, const io::Path&) const override { return {}; }
   void lower_thread_priority() const override {}
 };
 
@@ -53,7 +53,7 @@ class NoWorkers final : public transport::Workers {
  public:
   void submit(transport::Queue, transport::Job) override {}
   void deliver() override {}
-  int descriptor() const override { return -1; }
+  io::Waitable waitable() const override { return {}; }
 };
 
 // A client that has joined one project and reaches no server.

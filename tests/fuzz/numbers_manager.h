@@ -24,8 +24,8 @@ class NumbersManager final : public io::Process {
     CHECK_TRUE(always_readable_ >= 0);
   }
   ~NumbersManager() override { ::close(always_readable_); }
-  int pid() const override { return ::getpid(); }
-  int output_descriptor() const override { return always_readable_; }
+  io::TreeHandle tree() const override { return io::TreeHandle(::getpid()); }
+  io::Waitable output_waitable() const override { return io::Waitable(always_readable_); }
   Result<std::size_t> write_some(std::string_view bytes) override {
     input_ += bytes;
     while (take()) {
@@ -44,9 +44,9 @@ class NumbersManager final : public io::Process {
   std::int64_t error_bytes() const override { return 0; }
   std::string errors_since(std::int64_t) const override { return {}; }
   std::optional<io::ProcessExit> poll_exit() override { return std::nullopt; }
-  void kill_group() override {}
-  void stop_group() override {}
-  void continue_group() override {}
+  void end_tree() override {}
+  void suspend() override {}
+  void resume() override {}
   Duration cpu_time() const override { return {}; }
 
  private:

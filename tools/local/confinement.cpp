@@ -42,7 +42,7 @@ void bound_memory(io::ProcessSpec& spec, std::int64_t bytes) {
   (void)bytes;
   spec.environment.emplace("ASAN_OPTIONS", "detect_leaks=0");
 #else
-  spec.limits.address_space_bytes = bytes;
+  spec.limits.memory_bytes = bytes;
 #endif
 }
 

@@ -1,7 +1,5 @@
 #include "tools/local/kernel_pool.h"
 
-#include <poll.h>
-
 #include <algorithm>
 #include <chrono>
 
@@ -14,7 +12,7 @@ namespace {
 constexpr std::size_t piece_bytes = 8 << 20;
 // A manager that says "enough" should be heard soon.
 constexpr Duration piece_age = std::chrono::seconds{2};
-constexpr int output_wait_milliseconds = 20;
+constexpr Duration output_wait = std::chrono::milliseconds{20};
 
 }  // namespace
 
@@ -137,12 +135,12 @@ Error KernelPool::failure(int number, std::int64_t item, const std::string& word
 }
 
 void KernelPool::wait_for_output() {
-  std::vector<pollfd> waiting;
+  std::vector<io::Waitable> waiting;
   for (Worker& worker : workers_) {
     if (!worker.session || worker.session->finished()) continue;
-    waiting.push_back({worker.session->process().output_descriptor(), POLLIN, 0});
+    waiting.push_back(worker.session->process().output_waitable());
   }
-  ::poll(waiting.data(), waiting.size(), output_wait_milliseconds);
+  (void)io::wait_any(waiting, output_wait);
 }
 
 }  // namespace gleaner::local

@@ -1,7 +1,5 @@
 #include "tools/local/trial.h"
 
-#include <poll.h>
-
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -11,7 +9,7 @@
 namespace gleaner::local {
 namespace {
 
-constexpr int wait_milliseconds = 5;
+constexpr Duration output_wait = std::chrono::milliseconds{5};
 constexpr Duration measure_every = std::chrono::milliseconds{20};
 // A kernel that takes more than this many times its limit is ended before it takes the machine.
 constexpr std::int64_t memory_factor = 2;
@@ -22,8 +20,8 @@ constexpr Duration quit_patience = std::chrono::seconds{6};
 constexpr Duration quit_allowed = std::chrono::seconds{4};
 
 void wait_for_output(io::Process& process) {
-  pollfd waiting{process.output_descriptor(), POLLIN, 0};
-  ::poll(&waiting, 1, wait_milliseconds);
+  const io::Waitable output = process.output_waitable();
+  (void)io::wait_any({&output, 1}, output_wait);
 }
 
 }  // namespace
@@ -131,11 +129,12 @@ Result<bool> Trial::take(const Unit& unit, contract::KernelEvent& event, Outcome
 
 void Trial::measure(Outcome& outcome) {
   measured_ = world_.clock.steady();
-  outcome.peak_bytes = std::max(outcome.peak_bytes, io::ProcessTree().peak_memory(session_->process().pid()));
+  outcome.peak_bytes =
+      std::max(outcome.peak_bytes, io::ProcessTree().peak_memory(session_->process().tree()));
 }
 
 void Trial::kill() {
-  session_->process().kill_group();
+  session_->process().end_tree();
   session_.reset();
 }
 
@@ -153,8 +152,8 @@ Result<std::string> Trial::quit() {
   const auto exit = session_->process().poll_exit();
   if (!exit)
     fault = "it does not end when it is told to quit";
-  else if (exit->signalled || exit->code != 0)
-    fault = "told to quit, it " + std::string(exit->signalled ? "was " : "") + exit->describe();
+  else if (!exit->well())
+    fault = "told to quit, it " + exit->describe();
   else if (world_.clock.steady() - asked > quit_allowed)
     fault = "it took longer than two seconds to quit";
   session_.reset();

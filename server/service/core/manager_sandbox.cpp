@@ -106,14 +106,14 @@ std::string ManagerSandbox::excess(ProblemId problem, const io::Process& process
   const io::Path work = directory_.problem(problem) / "work";
   const io::ProcessTree tree;
   const auto files = sandbox::directory_usage(work, files_max);
-  const auto unseen = sandbox::descriptor_use(tree.processes(process.pid()), "/proc", work);
+  const auto unseen = sandbox::descriptor_use(tree.processes(process.tree()), "/proc", work);
   if (files.bytes + unseen.removed_bytes > disk_bytes_)
     return "wrote more than the " + mebibytes(disk_bytes_) +
            " that [managers] disk_megabytes in server.toml allows";
   if (files.files >= files_max) return "made " + std::to_string(files_max) + " files";
   if (files.hidden) return "made directories that cannot be read, or very deep ones";
   if (unseen.removed_mappings) return "maps files that it has removed";
-  if (tree.use(process.pid()).memory_bytes > memory_bytes_)
+  if (tree.use(process.tree()).memory_bytes > memory_bytes_)
     return "took more than the " + mebibytes(memory_bytes_) +
            " of memory that [managers] memory_megabytes in server.toml allows";
   const auto free = io::real_files().free_bytes(work);
@@ -146,11 +146,11 @@ io::ProcessSpec ManagerSandbox::spec_for(const io::Path& work) const {
                           // ptrace
   spec.environment.emplace("ASAN_OPTIONS", "detect_leaks=0");
 #else
-  spec.limits.address_space_bytes = memory_bytes_;
+  spec.limits.memory_bytes = memory_bytes_;
 #endif
   spec.limits.file_bytes = disk_bytes_;
   spec.limits.open_files = open_files_max;
-  spec.limits.nice = 5;  // answering volunteers comes first
+  spec.limits.priority = io::ProcessPriority::low;  // answering volunteers comes first
   spec.working_directory = work;
   return spec;
 }

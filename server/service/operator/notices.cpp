@@ -67,7 +67,7 @@ Status wait_for(io::Process& process, std::string_view input) {
     Bytes ignored;
     (void)process.read_some(ignored, 4096);
     if (const auto exit = process.poll_exit()) {
-      if (!exit->signalled && exit->code == 0) return {};
+      if (exit->well()) return {};
       return Error{ErrorKind::unavailable, exit->describe() + ": " + line_of(process.error_tail())};
     }
     if (system_clock().steady() > end) return Error{ErrorKind::unavailable, "it does not end"};

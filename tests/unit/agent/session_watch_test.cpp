@@ -1,6 +1,5 @@
 #include "client/agent/session_watch.h"
 
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -55,7 +54,7 @@ TEST_CASE("An uplink finds a client when it comes, tells it, and looks for it ag
     uplink.tell("hello");
     CHECK(line_from(connection) == "hello\n");
     CHECK_FALSE(uplink.serve(start + 11s));
-    CHECK(uplink.descriptors().size() == 1);
+    CHECK(uplink.waitables().size() == 1);
   }
   CHECK_FALSE(uplink.serve(start + 12s));
   CHECK(uplink.clients() == 0);

@@ -1,11 +1,9 @@
 #include "client/agent/watched_source.h"
 
-#include <sys/eventfd.h>
-
 #include <atomic>
 #include <semaphore>
 
-#include "shared/io/descriptor.h"
+#include "shared/io/waiting.h"
 #include "tests/catch.h"
 
 namespace gleaner::agent {
@@ -17,22 +15,21 @@ constexpr Duration silence_max = WatchedSource::probe_interval_min + answer_pati
 
 // The other side of a source: it can stand still, and end.
 struct OtherSide {
-  io::Descriptor bell{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  io::Wakeup bell;
   std::counting_semaphore<> goes_on{0};
   std::atomic<bool> stands_still = false, standing = false, gone = false, word_changed = false;
   std::atomic<int> served = 0, probed = 0;
-  void ring() const { REQUIRE(::eventfd_write(bell.get(), 1) == 0); }
+  void ring() { bell.ring(); }
 };
 
 class TestSource final : public Source {
  public:
   explicit TestSource(OtherSide& other) : other_(other) {}
-  int descriptor() const override { return other_.bell.get(); }
+  io::Waitable waitable() const override { return other_.bell.waitable(); }
   SteadyTime wait_until() const override { return SteadyTime::max(); }
   Status serve(SteadyTime, Probe probe) override {
     if (probe == Probe::yes) ++other_.probed;
-    eventfd_t count = 0;
-    (void)::eventfd_read(other_.bell.get(), &count);
+    (void)other_.bell.take();
     if (other_.stands_still) {
       other_.standing = true;
       other_.goes_on.acquire();

@@ -1,5 +1,4 @@
 // The Wayland source against a compositor of our own, which has a seat and tells what the test wants.
-#include <poll.h>
 #include <unistd.h>
 #include <wayland-server.h>
 
@@ -181,8 +180,8 @@ class Compositor {
 
 // What the source says after it has heard something.
 SessionReport::Input next_word(Source& source) {
-  pollfd polled{source.descriptor(), POLLIN, 0};
-  CHECK(::poll(&polled, 1, 10'000) == 1);
+  const io::Waitable word = source.waitable();
+  CHECK(io::wait_any({&word, 1}, 10s));
   CHECK(source.serve(system_clock().steady(), Probe::no).ok());
   SessionReport report;
   source.say(report, system_clock().steady());
@@ -216,8 +215,8 @@ TEST_CASE("The active window of a compositor that tells of windows fills the scr
   const auto source = make_wayland_source(compositor.settings(), system_clock().steady());
   REQUIRE(source.ok());
   const auto fills_screen = [&]() -> std::string {
-    pollfd polled{(*source)->descriptor(), POLLIN, 0};
-    CHECK(::poll(&polled, 1, 10'000) == 1);
+    const io::Waitable word = (*source)->waitable();
+    CHECK(io::wait_any({&word, 1}, 10s));
     CHECK((*source)->serve(system_clock().steady(), Probe::no).ok());
     SessionReport report;
     (*source)->say(report, system_clock().steady());

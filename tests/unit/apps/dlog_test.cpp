@@ -69,6 +69,15 @@ std::string largest_as_parameters(const std::string& more = "") {
 
 }  // namespace
 
+TEST_CASE("Numbers of 64 bits keep all of them, whatever a long has", "[dlog]") {
+  for (const std::uint64_t number :
+       {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{0xFFFFFFFF}, std::uint64_t{1} << 32,
+        std::uint64_t{0x0123456789ABCDEF}, ~std::uint64_t{0}}) {
+    CHECK(to_unsigned(from_unsigned(number)) == number);
+    CHECK(to_text(from_unsigned(number)) == std::to_string(number));
+  }
+}
+
 TEST_CASE("Numbers are read and written", "[dlog]") {
   CHECK(*parse_number("0xff") == 255);
   CHECK(*parse_number("00012") == 12);

@@ -1,6 +1,5 @@
 #include "shared/contract/kernel_session.h"
 
-#include <poll.h>
 #include <signal.h>
 
 #include <functional>
@@ -57,8 +56,9 @@ class Running {
       session_->pump();
       if (enough()) return;
       REQUIRE(system_clock().steady() < deadline);
-      pollfd waiting{session_->process().output_descriptor(), POLLIN, 0};
-      ::poll(session_->finished() ? nullptr : &waiting, session_->finished() ? 0 : 1, 5);
+      const io::Waitable output =
+          session_->finished() ? io::Waitable() : session_->process().output_waitable();
+      (void)io::wait_any({&output, 1}, std::chrono::milliseconds{5});
     }
   }
   KernelEvent next() {

@@ -190,7 +190,7 @@ TEST_CASE("An idle engine sleeps until the server may be asked again") {
   REQUIRE(world.run_until([&] { return world.server.work.size() == 1; }));
   world.run_for(61s);  // the last heartbeat that finds nothing to say
   CHECK(world.engine->wait_time() > 30s);
-  CHECK(world.engine->descriptors().empty());
+  CHECK(world.engine->waitables().empty());
 }
 
 TEST_CASE("A transport failure is retried with back-off, and Retry-After is obeyed") {

@@ -1,7 +1,6 @@
 #include "tests/unit/engine/world.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 
@@ -116,9 +115,7 @@ void World::wait_for_kernels() {
   int left = 0;
   REQUIRE(::ioctl(leave_, FIONREAD, &left) == 0);
   for (; left < count; ++left) REQUIRE(::write(leave_, "\n", 1) == 1);
-  std::vector<pollfd> polled;
-  for (const int descriptor : engine->descriptors()) polled.push_back({descriptor, POLLIN, 0});
-  ::poll(polled.data(), polled.size(), static_cast<int>(patience.count()));
+  (void)io::wait_any(engine->waitables(), patience);
 }
 
 bool World::run_until(const std::function<bool()>& done, Duration step) {

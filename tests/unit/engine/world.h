@@ -26,7 +26,7 @@ class ImmediateWorkers final : public transport::Workers {
       if (const transport::Completion completion = job(context)) completion();
     }
   }
-  int descriptor() const override { return -1; }
+  io::Waitable waitable() const override { return {}; }
   void drop() { jobs_.clear(); }
   bool stalled = false;  // nobody answers
 
@@ -90,16 +90,16 @@ done
 
 class RecordingGate final : public host::CpuGate {
  public:
-  void add(const host::KernelTree& kernel) override { groups.insert(kernel.group); }
-  void remove(int group) override { groups.erase(group); }
-  void pause(int group) override { paused.insert(group); }
-  void resume(int group) override { paused.erase(group); }
+  void add(const host::KernelTree& kernel) override { groups.insert(kernel.tree); }
+  void remove(io::TreeHandle tree) override { groups.erase(tree); }
+  void pause(io::TreeHandle tree) override { paused.insert(tree); }
+  void resume(io::TreeHandle tree) override { paused.erase(tree); }
   void set_share(double of_each) override { share = of_each; }
-  std::string offence(int) const override { return words; }
+  std::string offence(io::TreeHandle) const override { return words; }
   std::string words;
   double share = 0;
-  std::set<int> groups;
-  std::set<int> paused;
+  std::set<io::TreeHandle> groups;
+  std::set<io::TreeHandle> paused;
 };
 
 class FixedMachine final : public host::Machine {
@@ -114,9 +114,9 @@ class FixedMachine final : public host::Machine {
   double runnable_jobs() const override { return 0; }
   host::ProcessorTime processor_time() const override { return time; }
   std::optional<double> memory_in_use() const override { return 0.5; }
-  io::TreeUse use(int) const override { return {tasks, tasks, memory, asleep}; }
+  io::TreeUse use(io::TreeHandle) const override { return {tasks, tasks, memory, asleep}; }
   host::DirectoryUsage usage(const io::Path&, std::int64_t) const override { return slot_usage; }
-  host::DescriptorUse descriptors(int, const io::Path&) const override { return held; }
+  host::DescriptorUse descriptors(io::TreeHandle, const io::Path&) const override { return held; }
   std::int64_t memory_kills() const override { return kills; }
   void lower_thread_priority() const override {}
   std::string machine_id = "one";
@@ -136,7 +136,7 @@ class ScriptedActivity final : public host::ActivityMonitor {
     news = false;
     return seen;
   }
-  std::vector<int> descriptors() const override { return {}; }
+  std::vector<io::Waitable> waitables() const override { return {}; }
   bool touched() const override { return news; }
   void watch(const Wanted& wanted) override { programs = wanted.programs; }
   void show(std::optional<client_policy::Notice> notice) override { shown = std::move(notice); }

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <thread>
@@ -46,6 +47,10 @@ std::unique_ptr<Process> start(const ProcessSpec& spec) {
   return std::move(started).value();
 }
 
+int pid_of(const Process& process) {
+  return static_cast<int>(process.tree().native());
+}
+
 ProcessExit wait_for_exit(Process& process) {
   std::optional<ProcessExit> exit;
   REQUIRE(eventually([&] { return (exit = process.poll_exit()).has_value(); }));
@@ -64,7 +69,7 @@ Bytes output_of(const ProcessSpec& spec) {
   auto process = start(spec);
   Bytes output = read_all(*process);
   INFO(process->error_tail());
-  CHECK(wait_for_exit(*process).code == 0);
+  CHECK(wait_for_exit(*process).well());
   return output;
 }
 
@@ -90,11 +95,11 @@ TEST_CASE("a child talks through its pipes") {
   CHECK_FALSE(process->poll_exit());
   process->close_input();
   const ProcessExit exit = wait_for_exit(*process);
-  CHECK_FALSE(exit.signalled);
-  CHECK(exit.code == 0);
+  CHECK(exit.exited());
+  CHECK(exit.status == 0);
   CHECK(process->read_some(output, 100) == ReadKind::closed);
   CHECK(process->write_some("x").error().kind == ErrorKind::io);
-  CHECK(process->poll_exit()->code == 0);  // told as often as asked
+  CHECK(process->poll_exit()->well());  // told as often as asked
 }
 
 TEST_CASE("a megabyte goes through without blocking either side") {
@@ -117,12 +122,20 @@ TEST_CASE("a megabyte goes through without blocking either side") {
 }
 
 TEST_CASE("ends are told apart") {
-  auto three = start(shell("exit 3"));
-  CHECK(wait_for_exit(*three).describe() == "exited with status 3");
-  auto killed = start(shell("kill -9 $$"));
-  CHECK(wait_for_exit(*killed).describe() == "killed by signal 9 (Killed)");
-  auto crashed = start(shell("kill -SEGV $$"));
-  CHECK(wait_for_exit(*crashed).describe() == "killed by signal 11 (Segmentation fault)");
+  using Cause = ProcessExit::Cause;
+  const auto ended = [](const std::string& script) { return wait_for_exit(*start(shell(script))); };
+  CHECK(ended("exit 0").well());
+  const ProcessExit three = ended("exit 3");
+  CHECK((three.exited() && !three.well() && !three.by_others()));
+  CHECK(three.describe() == "exited with status 3");
+  const ProcessExit killed = ended("kill -9 $$");
+  CHECK((killed.cause == Cause::killed && killed.by_others()));
+  CHECK(killed.describe() == "was killed by signal 9 (Killed)");
+  const ProcessExit crashed = ended("kill -SEGV $$");
+  CHECK((crashed.cause == Cause::crashed && !crashed.by_others()));
+  CHECK(crashed.describe() == "was killed by signal 11 (Segmentation fault)");
+  CHECK(ended("kill -XFSZ $$").cause == Cause::over_limit);
+  CHECK(ended("kill -TERM $$").cause == Cause::crashed);
 }
 
 TEST_CASE("writing to a child that ended is an error, not a signal") {
@@ -142,7 +155,7 @@ TEST_CASE("standard error is drained and its tail is kept") {
       start(shell("i=0; while [ $i -lt 30000 ]; do echo 'some line' >&2; i=$((i+1)); done; "
                   "echo 'last words' >&2; echo done"));
   CHECK(read_all(*process) == "done\n");  // more than a pipe holds, so reading output must drain it
-  CHECK(wait_for_exit(*process).code == 0);
+  CHECK(wait_for_exit(*process).well());
   const std::string tail = process->error_tail();
   CHECK(tail.size() == 4096);
   CHECK(tail.ends_with("some line\nlast words\n"));
@@ -161,23 +174,24 @@ TEST_CASE("a group is stopped, continued and killed with its children") {
     return output.ends_with("\n");
   }));
   const int grandchild = std::stoi(output);
-  process->stop_group();
-  CHECK(eventually([&] { return state_of(process->pid()) == "T" && state_of(grandchild) == "T"; }));
+  process->suspend();
+  process->suspend();  // one resume() is enough
+  CHECK(eventually([&] { return state_of(pid_of(*process)) == "T" && state_of(grandchild) == "T"; }));
   CHECK_FALSE(process->poll_exit());
-  process->continue_group();
-  CHECK(eventually([&] { return state_of(process->pid()) == "S" && state_of(grandchild) == "S"; }));
-  process->kill_group();
+  process->resume();
+  CHECK(eventually([&] { return state_of(pid_of(*process)) == "S" && state_of(grandchild) == "S"; }));
+  process->end_tree();
   const ProcessExit exit = wait_for_exit(*process);
-  CHECK(exit.signalled);
-  CHECK(exit.code == SIGKILL);
+  CHECK(exit.cause == ProcessExit::Cause::killed);
+  CHECK(exit.by_others());
   CHECK(eventually([&] { return state_of(grandchild).find_first_of("SRT") == std::string::npos; }));
-  process->kill_group();  // nothing to kill any more
+  process->end_tree();  // nothing to kill any more
 }
 
 TEST_CASE("what a child leaves behind in its group goes with it") {
   auto process = start(shell("sleep 1000 >/dev/null 2>&1 & echo $!"));
   const int grandchild = std::stoi(read_all(*process));
-  CHECK(wait_for_exit(*process).code == 0);
+  CHECK(wait_for_exit(*process).well());
   CHECK(eventually([&] { return state_of(grandchild).find_first_of("SRT") == std::string::npos; }));
 }
 
@@ -185,7 +199,7 @@ TEST_CASE("letting go of a running child kills it") {
   int pid = 0;
   {
     auto process = start(shell("trap '' TERM INT HUP; sleep 1000; sleep 1000"));
-    pid = process->pid();
+    pid = pid_of(*process);
     CHECK(::kill(pid, 0) == 0);
   }
   CHECK(::kill(pid, 0) != 0);
@@ -225,30 +239,31 @@ TEST_CASE("the environment, directory and limits are exactly those given") {
   where.working_directory = directory.path();
   where.limits.open_files = 77;
   where.limits.file_bytes = 1 << 20;
-  where.limits.address_space_bytes = std::int64_t{1} << 30;
+  where.limits.memory_bytes = std::int64_t{1} << 30;
   const auto real = std::filesystem::canonical(directory.path()).string();
   CHECK(output_of(where) == real + "\n77\n2048\n1048576\n0\n");
 }
 
 TEST_CASE("a child gets the idle class, or a nice value") {
   ProcessSpec idle{{"/bin/cat"}, {}, {}, {}};
-  idle.limits.idle_class = true;
+  idle.limits.priority = ProcessPriority::idle;
   auto process = start(idle);
-  CHECK(::sched_getscheduler(process->pid()) == SCHED_IDLE);
+  CHECK(::sched_getscheduler(pid_of(*process)) == SCHED_IDLE);
   ProcessSpec nice{{"/bin/cat"}, {}, {}, {}};
-  nice.limits.nice = 7;
+  nice.limits.priority = ProcessPriority::low;
   auto polite = start(nice);
-  CHECK(::sched_getscheduler(polite->pid()) == SCHED_OTHER);
-  CHECK(::getpriority(PRIO_PROCESS, static_cast<id_t>(polite->pid())) == 7);
+  CHECK(::sched_getscheduler(pid_of(*polite)) == SCHED_OTHER);
+  const int own = ::getpriority(PRIO_PROCESS, 0);  // the tests themselves may be nice
+  CHECK(::getpriority(PRIO_PROCESS, static_cast<id_t>(pid_of(*polite))) == std::max(own, 5));
 }
 
 TEST_CASE("a child is not raised above a program that runs at a lower priority itself") {
   std::thread low([] {  // a priority is a thread's
-    REQUIRE(::setpriority(PRIO_PROCESS, 0, 12) == 0);
+    REQUIRE(::setpriority(PRIO_PROCESS, 0, 15) == 0);
     ProcessSpec nice{{"/bin/cat"}, {}, {}, {}};
-    nice.limits.nice = 5;
+    nice.limits.priority = ProcessPriority::low;
     const auto child = start(nice);
-    CHECK(::getpriority(PRIO_PROCESS, static_cast<id_t>(child->pid())) == 12);
+    CHECK(::getpriority(PRIO_PROCESS, static_cast<id_t>(pid_of(*child))) == 15);
   });
   low.join();
 }
@@ -270,11 +285,11 @@ TEST_CASE("no descriptor, ignored signal or blocked signal reaches a child") {
 TEST_CASE("CPU time is the child's own and stays known") {
   auto process = start(shell("while :; do :; done"));
   CHECK(eventually([&] { return process->cpu_time() > std::chrono::milliseconds{30}; }));
-  process->stop_group();
-  CHECK(eventually([&] { return state_of(process->pid()) == "T"; }));
+  process->suspend();
+  CHECK(eventually([&] { return state_of(pid_of(*process)) == "T"; }));
   const Duration stopped = process->cpu_time();
   CHECK(process->cpu_time() == stopped);
-  process->kill_group();
+  process->end_tree();
   wait_for_exit(*process);
   CHECK(process->cpu_time() >= stopped - std::chrono::milliseconds{20});  // rusage may count in coarser steps
 }

@@ -1,7 +1,6 @@
 #include "client/platform/activity_monitor.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utmpx.h>
@@ -46,7 +45,7 @@ struct Computer {
 TEST_CASE("A bare computer tells nothing: nobody is there") {
   const Computer computer;
   CHECK(computer.activity()->observe(SteadyTime{1h}).empty());
-  CHECK(computer.activity()->descriptors().empty());
+  CHECK(computer.activity()->waitables().empty());
   CHECK_FALSE(computer.activity()->touched());
 }
 
@@ -162,17 +161,16 @@ TEST_CASE("An event of an input device wakes, and is thrown away unread") {
   REQUIRE(::mkfifo((computer.root / "dev/input/event3").c_str(), 0600) == 0);
   const int keyboard = ::open((computer.root / "dev/input/event3").c_str(), O_RDWR | O_NONBLOCK);
   const auto activity = computer.activity();
-  REQUIRE(activity->descriptors().size() == 1);
+  REQUIRE(activity->waitables().size() == 1);
   const SteadyTime start{1h};
   CHECK(*activity->observe(start)[0].idle == Duration{0});  // as if somebody had just left
   CHECK(*activity->observe(start + 400s)[0].idle == Duration{400s});
   REQUIRE(::write(keyboard, "secret", 6) == 6);
-  pollfd polled{activity->descriptors()[0], POLLIN, 0};
-  CHECK(::poll(&polled, 1, 0) == 1);
+  CHECK(io::wait_any(activity->waitables(), 0s));
   const auto seen = activity->observe(start + 500s);
   CHECK(seen[0].source == "keyboard or mouse");
   CHECK(*seen[0].idle == Duration{0});
-  CHECK(::poll(&polled, 1, 0) == 0);
+  CHECK_FALSE(io::wait_any(activity->waitables(), 0s));
   ::close(keyboard);
 }
 
@@ -334,7 +332,7 @@ TEST_CASE("A keyboard that is plugged in later wakes as one that was there") {
   const int keyboard = ::open((computer.root / "dev/input/event7").c_str(), O_RDWR | O_NONBLOCK);
   CHECK(activity->observe(now + 5s).empty());
   CHECK(activity->observe(now + 10s).size() == 1);
-  REQUIRE(activity->descriptors().size() == 1);
+  REQUIRE(activity->waitables().size() == 1);
   REQUIRE(::write(keyboard, "k", 1) == 1);
   CHECK(activity->touched());
   ::close(keyboard);

@@ -1,6 +1,5 @@
 #include "client/platform/agents.h"
 
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>

@@ -1,6 +1,5 @@
 #include "client/platform/control_socket.h"
 
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -43,9 +42,7 @@ struct Echo {
     socket = std::move(made).value();
     thread = std::thread([this] {
       while (!ending.load()) {
-        std::vector<pollfd> polled;
-        for (const int descriptor : socket->descriptors()) polled.push_back({descriptor, POLLIN, 0});
-        ::poll(polled.data(), polled.size(), 20);
+        (void)io::wait_any(socket->waitables(), std::chrono::milliseconds{20});
         socket->serve(now());
       }
     });

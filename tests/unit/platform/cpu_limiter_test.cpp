@@ -28,19 +28,19 @@ struct Spinner {
     REQUIRE(started.ok());
     process = std::move(started).value();
   }
-  [[nodiscard]] Duration cpu() const { return io::ProcessTree().cpu_time(process->pid()).value(); }
+  [[nodiscard]] Duration cpu() const { return io::ProcessTree().cpu_time(process->tree()).value(); }
   void pin(int core) const {
     cpu_set_t set;
     CPU_ZERO(&set);
     CPU_SET(static_cast<unsigned>(core), &set);
-    REQUIRE(::sched_setaffinity(process->pid(), sizeof set, &set) == 0);
+    REQUIRE(::sched_setaffinity(static_cast<pid_t>(process->tree().native()), sizeof set, &set) == 0);
   }
 };
 
 // A control group of version 2 with that process in it, where one can be made.
 class ControlGroup {
  public:
-  ControlGroup(bool wanted, int process) {
+  ControlGroup(bool wanted, io::TreeHandle::Native process) {
     for (const char* mount : {"/sys/fs/cgroup/unified", "/sys/fs/cgroup"}) {
       const io::Path made = io::Path(mount) / ("gleaner-limiter-test-" + std::to_string(::getpid()));
       std::error_code error;
@@ -93,8 +93,8 @@ TEST_CASE("Two limited spinners use CPU as their shares say: 10 to 5") {
   CpuLimiter second;
   first.set_share(0.10);
   second.set_share(0.05);
-  first.add({fast.process->pid(), 1, {}});
-  second.add({slow.process->pid(), 1, {}});
+  first.add({fast.process->tree(), 1, {}});
+  second.add({slow.process->tree(), 1, {}});
   wait_for_cpu(fast, slow, 100ms);  // past the beginning
   const Duration fast_before = fast.cpu();
   const Duration slow_before = slow.cpu();
@@ -111,7 +111,7 @@ TEST_CASE("A limited spinner never uses more than its share") {
   limiter.set_share(0.2);
   const auto begin = std::chrono::steady_clock::now();
   const Duration before = spinner.cpu();
-  limiter.add({spinner.process->pid(), 1, {}});
+  limiter.add({spinner.process->tree(), 1, {}});
   std::this_thread::sleep_for(1500ms);
   const double used = to_seconds(spinner.cpu() - before);
   const double passed = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -123,8 +123,8 @@ TEST_CASE("Pause holds a group at full share and at less, resume lets it go, and
   const double share = GENERATE(1.0, 0.5);
   const bool with_group = GENERATE(false, true);
   const Spinner spinner;
-  const int group = spinner.process->pid();
-  const ControlGroup control(with_group, group);
+  const io::TreeHandle group = spinner.process->tree();
+  const ControlGroup control(with_group, group.native());
   if (with_group && control.path().empty()) return;  // none can be made here
   CpuLimiter limiter;
   limiter.set_share(share);
@@ -142,7 +142,7 @@ TEST_CASE("Pause holds a group at full share and at less, resume lets it go, and
   limiter.pause(group);
   // A busy host may take its time until the signal is seen, and counts what it took meanwhile.
   const auto stands = [&] {
-    std::ifstream stat("/proc/" + std::to_string(group) + "/stat");
+    std::ifstream stat("/proc/" + std::to_string(group.native()) + "/stat");
     const std::string text{std::istreambuf_iterator<char>(stat), {}};
     return text.find(") T ") != std::string::npos;
   };
@@ -158,8 +158,8 @@ TEST_CASE(
     "What is continued in its pause stands still in a control group, and is killed by name without one") {
   const bool with_group = GENERATE(false, true);
   const Spinner spinner;
-  const int group = spinner.process->pid();
-  const ControlGroup control(with_group, group);
+  const io::TreeHandle group = spinner.process->tree();
+  const ControlGroup control(with_group, group.native());
   if (with_group && control.path().empty()) return;
   struct Kicker {  // it stays outside of the control group
     pid_t pid;
@@ -173,7 +173,7 @@ TEST_CASE(
       ::kill(pid, SIGKILL);
       ::waitpid(pid, nullptr, 0);
     }
-  } const kicker(group);
+  } const kicker(static_cast<int>(group.native()));
   CpuLimiter limiter;
   limiter.add({group, 1, control.path()});
   limiter.pause(group);
@@ -192,14 +192,14 @@ TEST_CASE(
   while (!spinner.process->poll_exit() && std::chrono::steady_clock::now() < give_up)
     std::this_thread::sleep_for(5ms);
   REQUIRE(spinner.process->poll_exit());
-  CHECK(spinner.process->poll_exit()->code == SIGKILL);
+  CHECK(spinner.process->poll_exit()->cause == io::ProcessExit::Cause::killed);
 }
 
 TEST_CASE("At a full share, too, a kernel gets as many processors as it was promised, and no more") {
   if (::sysconf(_SC_NPROCESSORS_ONLN) < 2) return;
   const Spinner spinner("for i in 1 2 3; do (while :; do :; done) & done; wait");
   CpuLimiter limiter;
-  limiter.add({spinner.process->pid(), 1, {}});
+  limiter.add({spinner.process->tree(), 1, {}});
   std::this_thread::sleep_for(500ms);  // its processes are seen, and what they took meanwhile is paid back
   const auto begin = std::chrono::steady_clock::now();
   const Duration before = spinner.cpu();
@@ -231,7 +231,7 @@ TEST_CASE("Short-lived processes that nobody waits for count as if they had run 
       "    os.close(ends[0])\n"
       "'");
   CpuLimiter limiter;
-  limiter.add({spinner.process->pid(), 1, {}});
+  limiter.add({spinner.process->tree(), 1, {}});
   Bytes words;
   const auto read_for = [&](Duration length) {
     words.clear();
@@ -256,7 +256,7 @@ TEST_CASE("Short-lived processes that nobody waits for count as if they had run 
 TEST_CASE("A share that is lowered or raised while a kernel runs holds from then on") {
   const Spinner spinner;
   CpuLimiter limiter;
-  limiter.add({spinner.process->pid(), 1, {}});
+  limiter.add({spinner.process->tree(), 1, {}});
   while (spinner.cpu() < 1s) std::this_thread::sleep_for(20ms);
   limiter.set_share(0.5);
   const Duration before = spinner.cpu();

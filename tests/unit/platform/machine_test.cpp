@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "client/platform/machine_facts.h"
-#include "client/program/state_lock.h"
+#include "client/platform/state_lock.h"
 #include "shared/sandbox/usage.h"
 #include "tests/catch.h"
 
@@ -162,7 +162,8 @@ TEST_CASE("Files without a name count as long as somebody holds them, and pipes 
   const io::Path slot = roots.root / "slot";
   std::filesystem::create_directories(slot);
   const auto machine = make_machine();
-  const auto before = machine->descriptors(::getpid(), slot);
+  const io::TreeHandle self(::getpid());
+  const auto before = machine->descriptors(self, slot);
   const auto open_removed = [&slot] {
     const int file = ::open((slot / "file").c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     const std::string text(100'000, 'x');
@@ -173,14 +174,14 @@ TEST_CASE("Files without a name count as long as somebody holds them, and pipes 
   const int file = open_removed();
   int ends[2];
   REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
-  const auto with = machine->descriptors(::getpid(), slot);
+  const auto with = machine->descriptors(self, slot);
   CHECK(with.pipes == before.pipes + 1);
   CHECK(with.removed_bytes >= before.removed_bytes + 100'000);
   CHECK(with.removed_bytes < before.removed_bytes + 150'000);
   CHECK_FALSE(with.removed_mappings);
   void* const mapped = ::mmap(nullptr, 4096, PROT_READ, MAP_SHARED, file, 0);
   REQUIRE(mapped != MAP_FAILED);
-  CHECK_FALSE(machine->descriptors(::getpid(), slot).removed_mappings);  // its descriptor tells the size
+  CHECK_FALSE(machine->descriptors(self, slot).removed_mappings);  // its descriptor tells the size
   // A thread with descriptors of its own hides nothing.
   std::atomic<bool> opened{false}, leave{false};
   std::thread hiding([&] {
@@ -191,17 +192,17 @@ TEST_CASE("Files without a name count as long as somebody holds them, and pipes 
     ::close(own);
   });
   while (!opened) std::this_thread::yield();
-  CHECK(machine->descriptors(::getpid(), slot).removed_bytes >= before.removed_bytes + 200'000);
+  CHECK(machine->descriptors(self, slot).removed_bytes >= before.removed_bytes + 200'000);
   leave = true;
   hiding.join();
   ::close(file);
   ::close(ends[0]);
   ::close(ends[1]);
-  const auto unseen = machine->descriptors(::getpid(), slot);
+  const auto unseen = machine->descriptors(self, slot);
   CHECK(unseen.removed_mappings);
   CHECK(unseen.pipes == before.pipes);
   ::munmap(mapped, 4096);
-  CHECK_FALSE(machine->descriptors(::getpid(), slot).removed_mappings);
+  CHECK_FALSE(machine->descriptors(self, slot).removed_mappings);
 }
 
 TEST_CASE("A library that an upgrade replaced is no file that the program removed") {
@@ -295,13 +296,13 @@ TEST_CASE("One daemon a state directory") {
   const Roots roots;
   const io::Path path = roots.root / "lock";
   {
-    const auto first = program::StateLock::take(path);
+    const auto first = StateLock::take(path);
     REQUIRE(first.ok());
-    const auto second = program::StateLock::take(path);
+    const auto second = StateLock::take(path);
     REQUIRE_FALSE(second.ok());
     CHECK(second.error().kind == ErrorKind::conflict);
   }
-  CHECK(program::StateLock::take(path).ok());
+  CHECK(StateLock::take(path).ok());
 }
 
 }  // namespace

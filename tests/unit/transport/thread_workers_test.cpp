@@ -1,7 +1,5 @@
 #include "shared/transport/thread_workers.h"
 
-#include <poll.h>
-
 #include <thread>
 
 #include "tests/catch.h"
@@ -26,8 +24,8 @@ TEST_CASE("Jobs run on queues of their own, in order, and wake the engine") {
   workers.submit(Queue::control, [&](JobContext&) -> Completion { return [&] { order.push_back(1); }; });
   const auto wait_for = [&](std::size_t count) {
     for (int i = 0; i < 500 && order.size() < count; ++i) {
-      pollfd polled{workers.descriptor(), POLLIN, 0};
-      ::poll(&polled, 1, 20);
+      const io::Waitable ready = workers.waitable();
+      (void)io::wait_any({&ready, 1}, 20ms);
       workers.deliver();
     }
     return order.size() >= count;

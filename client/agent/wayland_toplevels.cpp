@@ -1,4 +1,4 @@
-#include "client/agent/wayland_windows.h"
+#include "client/agent/wayland_toplevels.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include <unistd.h>
+#include "client/platform/cpu_limiter.h"
 
 #include <algorithm>
 #include <condition_variable>
@@ -8,7 +8,6 @@
 #include <thread>
 #include <utility>
 
-#include "client/platform/cpu_limiter.h"
 #include "client/platform/kernel_control.h"
 #include "client/policy/cpu_share.h"
 #include "shared/io/standstill.h"
@@ -54,7 +53,7 @@ struct Member {
 
 struct CpuLimiter::State {
   // What every kernel may use altogether without being looked at.
-  const double processors = static_cast<double>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
+  const double processors = processors_online();
 
   [[nodiscard]] bool needs_looks(const Member& member) const {
     if (!member.offence.empty()) return false;
@@ -120,7 +119,7 @@ struct CpuLimiter::State {
         return member.control.stop();
       case Standstill::Verdict::end:
         member.offence = member.standstill.words();
-        return member.control.kill();
+        return member.control.end();
     }
   }
 
@@ -147,7 +146,7 @@ struct CpuLimiter::State {
     while (!ending) {
       const auto now = SteadyClock::now();
       auto next = never;
-      for (auto& [group, member] : members) {
+      for (auto& [tree, member] : members) {
         if (member.next <= now) look(member, now);
         next = std::min(next, member.next);
       }
@@ -160,7 +159,7 @@ struct CpuLimiter::State {
 
   mutable std::mutex mutex;  // guards all below
   std::condition_variable wake;
-  std::map<int, Member> members;
+  std::map<io::TreeHandle, Member> members;
   double share = 1;
   bool ending = false;
   std::thread thread;
@@ -172,7 +171,7 @@ CpuLimiter::~CpuLimiter() {
   {
     const std::lock_guard lock(state_->mutex);
     state_->ending = true;
-    for (auto& [group, member] : state_->members)
+    for (auto& [tree, member] : state_->members)
       if (member.held()) member.control.resume();
   }
   state_->wake.notify_all();
@@ -181,30 +180,30 @@ CpuLimiter::~CpuLimiter() {
 
 void CpuLimiter::add(const host::KernelTree& kernel) {
   const std::lock_guard lock(state_->mutex);
-  state_->members.erase(kernel.group);
-  Member& member = state_->members.try_emplace(kernel.group, kernel, state_->share).first->second;
+  state_->members.erase(kernel.tree);
+  Member& member = state_->members.try_emplace(kernel.tree, kernel, state_->share).first->second;
   state_->start_counting(member);
 }
 
-void CpuLimiter::remove(int group) {
+void CpuLimiter::remove(io::TreeHandle tree) {
   const std::lock_guard lock(state_->mutex);
-  const auto found = state_->members.find(group);
+  const auto found = state_->members.find(tree);
   if (found == state_->members.end()) return;
   found->second.control.thaw();  // what joins the control group next is to run
   state_->members.erase(found);
 }
 
-void CpuLimiter::pause(int group) {
+void CpuLimiter::pause(io::TreeHandle tree) {
   const std::lock_guard lock(state_->mutex);
-  const auto found = state_->members.find(group);
+  const auto found = state_->members.find(tree);
   if (found == state_->members.end() || found->second.paused) return;
   State::hold(found->second, found->second.paused, true);
   state_->start_counting(found->second);
 }
 
-void CpuLimiter::resume(int group) {
+void CpuLimiter::resume(io::TreeHandle tree) {
   const std::lock_guard lock(state_->mutex);
-  const auto found = state_->members.find(group);
+  const auto found = state_->members.find(tree);
   if (found == state_->members.end() || !found->second.paused) return;
   State::hold(found->second, found->second.paused, false);
   state_->start_counting(found->second);
@@ -214,16 +213,16 @@ void CpuLimiter::set_share(double share) {
   const std::lock_guard lock(state_->mutex);
   if (share == state_->share) return;
   state_->share = share;
-  for (auto& [group, member] : state_->members) {
+  for (auto& [tree, member] : state_->members) {
     member.controller = CpuShare(share * member.threads);
     State::hold(member, member.stopped, false);
     state_->start_counting(member);
   }
 }
 
-std::string CpuLimiter::offence(int group) const {
+std::string CpuLimiter::offence(io::TreeHandle tree) const {
   const std::lock_guard lock(state_->mutex);
-  const auto found = state_->members.find(group);
+  const auto found = state_->members.find(tree);
   return found == state_->members.end() ? std::string() : found->second.offence;
 }
 

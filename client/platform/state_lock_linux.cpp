@@ -1,5 +1,3 @@
-#include "client/program/state_lock.h"
-
 #include <fcntl.h>
 #include <pwd.h>
 #include <sys/file.h>
@@ -9,7 +7,9 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace gleaner::program {
+#include "client/platform/state_lock.h"
+
+namespace gleaner::platform {
 
 Result<StateLock> StateLock::take(const io::Path& path) {
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -24,11 +24,11 @@ Result<StateLock> StateLock::take(const io::Path& path) {
 }
 
 void StateLock::release() {
-  if (descriptor_ < 0) return;
+  if (native_ == none) return;
+  const int descriptor = static_cast<int>(std::exchange(native_, none));
   // Closing is not enough: a child that has not yet become the program it is to be has the file open, too.
-  ::flock(descriptor_, LOCK_UN);
-  ::close(descriptor_);
-  descriptor_ = -1;
+  ::flock(descriptor, LOCK_UN);
+  ::close(descriptor);
 }
 
 io::Path default_state_directory() {
@@ -48,4 +48,4 @@ io::Path default_state_directory() {
   return io::Path(home.empty() ? "/" : home) / ".local/share/gleaner-client";
 }
 
-}  // namespace gleaner::program
+}  // namespace gleaner::platform
