@@ -78,13 +78,13 @@ TEST_CASE("A process sleeps only if all its threads do; its name may contain any
   roots.put("proc/42/task/42/children", "");
   roots.put("proc/42/task/42/stat", "42 (evil) R (name) S 1 42 42 0\n");
   roots.put("proc/42/task/43/stat", "43 (worker) S 1 42 42 0\n");
-  CHECK(roots.machine()->use(42).asleep);
-  CHECK(roots.machine()->use(42).threads == 2);
+  CHECK(roots.machine()->use(io::TreeHandle(42)).asleep);
+  CHECK(roots.machine()->use(io::TreeHandle(42)).threads == 2);
   roots.put("proc/42/task/43/stat", "43 (worker) R 1 42 42 0\n");
-  CHECK_FALSE(roots.machine()->use(42).asleep);
+  CHECK_FALSE(roots.machine()->use(io::TreeHandle(42)).asleep);
   roots.put("proc/42/task/43/stat", "43 (worker) T 1 42 42 0\n");
-  CHECK_FALSE(roots.machine()->use(42).asleep);
-  CHECK_FALSE(roots.machine()->use(77).asleep);
+  CHECK_FALSE(roots.machine()->use(io::TreeHandle(42)).asleep);
+  CHECK_FALSE(roots.machine()->use(io::TreeHandle(77)).asleep);
 }
 
 TEST_CASE("A kernel is all that descends from what was started") {
@@ -102,7 +102,7 @@ TEST_CASE("A kernel is all that descends from what was started") {
   roots.put("proc/43/task/43/stat", "43 (kernel) S 42 42 42 0\n");
   roots.put("proc/43/task/43/children", "");
   roots.put("proc/43/task/44/stat", "44 (thread) R 42 42 42 0\n");
-  const io::TreeUse use = roots.machine()->use(42);
+  const io::TreeUse use = roots.machine()->use(io::TreeHandle(42));
   CHECK(use.processes == 2);
   CHECK(use.threads == 3);
   CHECK(use.memory_bytes == (20 + 8 + 100 + 4000 + 16) << 10);
