@@ -9,7 +9,7 @@
 namespace gleaner::local {
 namespace {
 
-constexpr Duration output_wait = std::chrono::milliseconds{5};
+constexpr Duration trial_output_wait = std::chrono::milliseconds{5};
 constexpr Duration measure_every = std::chrono::milliseconds{20};
 // A kernel that takes more than this many times its limit is ended before it takes the machine.
 constexpr std::int64_t memory_factor = 2;
@@ -21,7 +21,7 @@ constexpr Duration quit_allowed = std::chrono::seconds{4};
 
 void wait_for_output(io::Process& process) {
   const io::Waitable output = process.output_waitable();
-  (void)io::wait_any({&output, 1}, output_wait);
+  (void)io::wait_any({&output, 1}, trial_output_wait);
 }
 
 }  // namespace
