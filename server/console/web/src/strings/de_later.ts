@@ -219,7 +219,7 @@ export const texts: LaterStrings = {
     "problem cancel": "Aufgabe abbrechen", "problem retry": "Aufgabe wiederholen", "problem retry-failed": "gescheiterte Zeilen wiederholen", "problem preview": "Vorschau erstellen", "problem partial": "Teilergebnis holen", "problem strategy": "Verteilung ändern",
     "problem application": "Version wechseln", "flow add": "Ablauf melden", estimate: "schätzen", upload: "hochladen", "host revoke": "Rechner sperren", "host hold": "Rechner anhalten", "host release": "Rechner freigeben", "host tags": "Schlagwörter setzen",
     "code add": "Beitrittscode erstellen", "code rotate": "Beitrittscode erneuern", "code withdraw": "Beitrittscode zurückziehen", "relay allow": "Relay zulassen", "relay quota": "Quote ändern", "ban add": "ausschließen", "ban remove": "Ausschluss aufheben",
-    "token add": "Token erstellen", "token withdraw": "Token sperren", "console link": "Anmeldelink erstellen",
+    "token add": "Token erstellen", "token withdraw": "Token sperren", "console link": "Anmeldelink erstellen", "console login": "anmelden", "code change": "Beitrittscode ändern", "token change": "Token ändern",
   },
 
   flowNamed: name => `Ablauf ${name}`,
@@ -234,7 +234,7 @@ export const texts: LaterStrings = {
   cannotBegin: nodes => `kann ohne ${nodes} nicht beginnen`,
 
   suitedHosts: "Rechner, die sie rechnen können",
-  suitedOf: (suited, hosts) => `${suited} von ${hosts} können sie rechnen.`,
+  suitedOf: (suited, hosts) => `Geeignet: ${suited} von ${hosts}.`,
   onlineHosts: { one: "# Rechner online", other: "# Rechnern online" },
   suitedFacts: { needs: "Bedarf", platforms: "Plattformen", kernel: "ein Kernel nutzt" },
   anyPlatform: "alle",
