@@ -31,6 +31,9 @@ constexpr std::array rows{
     Row{"GET", "problems", 5, "decisions", Role::view},
     Row{"GET", "problems", 5, "output", Role::view},
     Row{"GET", "problems", 5, "items", Role::view},
+    Row{"GET", "problems", 5, "hosts", Role::view},
+    Row{"GET", "flows", 4, "", Role::view},
+    Row{"POST", "flows", 3, "", Role::operate, "flow add"},
     Row{"POST", "problems", 3, "", Role::operate, "problem add"},
     Row{"POST", "estimates", 3, "", Role::operate, "estimate"},  // runs the manager
     Row{"DELETE", "problems", 4, "", Role::operate, "problem delete"},

@@ -1,9 +1,11 @@
 // Router: what administrators ask, under /v1/admin.
 #include <algorithm>
+#include <sstream>
 
 #include "server/http/permissions.h"
 #include "server/http/responses.h"
 #include "server/http/router.h"
+#include "shared/base/capability.h"
 #include "shared/protocol/codec.h"
 
 namespace gleaner::http {
@@ -126,6 +128,13 @@ void Router::admin_operation(const AdminCall& call) {
       kind == "errors")
     return look_operation(call);
   if (kind == "tables" && call.is("GET", 4)) return table_page(call);
+  if (kind == "flows" && call.is("GET", 4))
+    return service_.views().flows().show(call.which(), answer<protocol::FlowInfo>(call.reply));
+  if (kind == "flows" && call.is("POST", 3)) {
+    return with_body<protocol::FlowInfo>(call.request, call.reply, [&](protocol::FlowInfo message) {
+      service_.views().flows().put(std::move(message), call.change<protocol::FlowInfo>());
+    });
+  }
   if (kind == "estimates" && call.is("POST", 3)) {
     return with_body<protocol::AddProblem>(call.request, call.reply, [&](protocol::AddProblem message) {
       service_.problems().estimate(std::move(message), call.change<protocol::ProblemEstimate>());
@@ -172,6 +181,12 @@ void Router::look_operation(const AdminCall& call) {
   if (!asked("state").empty() && !hosts.state)
     return call.reply(error_response({ErrorKind::invalid, "state: expected active, revoked or left"}));
   hosts.on_hold = asked("on_hold") == "true";
+  std::istringstream needs(asked("needs"));
+  for (std::string need; std::getline(needs, need, ',');) {
+    if (const auto read = parse_need(need); !read.ok())
+      return call.reply(error_response(read.error().within("needs")));
+    hosts.needs.push_back(need);
+  }
   std::string column = asked("order").empty() ? "number" : asked("order");
   hosts.descending = column.starts_with('-');
   if (hosts.descending) column.erase(0, 1);
@@ -242,6 +257,7 @@ void Router::one_problem(const AdminCall& call, ProblemId id) {
           problems.change_application(id, std::move(message), call.change<protocol::ProblemInfo>());
         });
   }
+  if (call.is("GET", "hosts")) return problems.hosts(id, answer<protocol::ProblemHosts>(call.reply));
   if (call.is("GET", "items")) return accepted_items(call, id);
   if (call.is("GET", "map")) return service_.views().item_map(id, answer<protocol::ItemMap>(call.reply));
   if (call.is("GET", "history"))

@@ -205,6 +205,7 @@ struct ProblemInfo {
   std::vector<ResultFile> results;
   std::vector<SetAside> set_aside;
   std::vector<ErrorGroup> errors;
+  std::string flow = {};
 };
 
 // A code with which hosts join: GET /v1/admin/codes, GET /v1/admin/codes/NAME.

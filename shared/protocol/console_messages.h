@@ -83,7 +83,7 @@ struct ItemMap {
   std::vector<HostId> holders;
 };
 
-// GET /v1/admin/host-pages?after=ID&text=TEXT&state=STATE&tag=TAG&relay=ID&order=ORDER.
+// GET /v1/admin/host-pages?after=ID&text=TEXT&state=STATE&tag=TAG&relay=ID&needs=NEED&order=ORDER.
 struct HostPage {
   std::vector<HostInfo> hosts;
   HostId next;
@@ -105,6 +105,56 @@ struct TablePage {
   std::int64_t chosen = 0;  // that were asked for, on all pages
   std::int64_t first = 0;   // of these, on this page
   std::vector<TableRow> page;
+};
+
+// A node's results that another node needs; none: it only has to be finished.
+struct FlowLink {
+  std::string node;
+  std::vector<std::string> results = {};
+};
+
+// A node of a flow (tools/admin/flow_file.h). `problem`: the newest that was added for it; 0: none yet. The
+// state is then the problem's, else "waiting", "blocked" (a node that it needs cannot finish) or "refused".
+struct FlowStep {
+  std::string name;
+  std::string application;
+  std::vector<FlowLink> after = {};
+  ProblemId problem = {};
+  std::string state = {};
+  double done = 0;
+  std::string message = {};
+};
+
+// Problems of which some need others' results. POST /v1/admin/flows: its plan, so that people can see it; the
+// server adds no problem for it. GET /v1/admin/flows/NAME: the plan, and how far it is.
+struct FlowInfo {
+  static constexpr int nodes_max = 1000;  // more than anybody draws
+  static constexpr int name_length_max = 30;
+  std::string name;
+  std::vector<FlowStep> nodes;  // each after those that it needs
+};
+
+// Hosts that cannot compute a problem, for the same reason.
+struct UnsuitedHosts {
+  static constexpr int examples_max = 5;
+  std::string kind;   // "platform", "need", "memory", "cores", "on hold", "silent"
+  std::string value;  // what is lacked, or the platform they have
+  std::string text;   // for people
+  std::int64_t hosts = 0;
+  std::vector<HostId> examples = {};
+  std::vector<std::string> names = {};  // of these
+};
+
+// GET /v1/admin/problems/ID/hosts: how many of the project's hosts can compute a problem, and why others not.
+struct ProblemHosts {
+  static constexpr int unsuited_max = 32;  // reasons: some screens
+  std::vector<std::string> needs;          // "python>=3.9"
+  std::vector<std::string> platforms;
+  std::int64_t memory_bytes = 0;
+  int cores = 1;
+  std::int64_t hosts = 0;  // that are online
+  std::int64_t suited = 0;
+  std::vector<UnsuitedHosts> unsuited;
 };
 
 // GET /v1/admin/settings.

@@ -267,6 +267,7 @@ void visit(Archive& archive, Of<Archive, ProblemInfo>& message) {
           "quarantined ranges, which failed on several hosts, then failures");
   archive.defaulted("errors", message.errors, List{limits::error_groups_max},
                     "only of one problem, not in lists; newest first");
+  archive.defaulted("flow", message.flow, Text{}, "to which it belongs (GET /v1/admin/flows); empty: none");
 }
 
 template <>

@@ -150,6 +150,76 @@ void visit(Archive& archive, Of<Archive, TablePage>& message) {
 }
 
 template <>
+inline constexpr const char* title<FlowLink> = "link of a flow";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, FlowLink>& message) {
+  archive("node", message.node, Text{FlowInfo::name_length_max});
+  archive.defaulted("results", message.results, List{limits::inputs_max, file_name},
+                    "of that node; none: it only has to be finished");
+}
+
+template <>
+inline constexpr const char* title<FlowStep> = "node of a flow";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, FlowStep>& message) {
+  archive("name", message.name, Text{FlowInfo::name_length_max});
+  archive("application", message.application, file_name);
+  archive.defaulted("after", message.after, List{FlowInfo::nodes_max},
+                    "nodes before it in the list that have to be finished first");
+  archive.defaulted("problem", message.problem, Plain{}, "the newest that was added for it; 0: none");
+  archive.defaulted("state", message.state, Text{},
+                    "of its problem; without one waiting, blocked (a node that it needs cannot finish) or "
+                    "refused");
+  archive.defaulted("done", message.done, Number{-1, 1}, "of its problem; negative: unknown");
+  archive.defaulted("message", message.message, Prose{},
+                    "why it failed, was stopped, or was refused by the server");
+}
+
+template <>
+inline constexpr const char* title<FlowInfo> = "flow";
+template <>
+inline constexpr const char* about<FlowInfo> =
+    "problems of which some need others' results; a new plan says no problem, state and done";
+template <>
+inline constexpr std::int64_t values_max<FlowInfo> = limits::json_list_values_max;
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, FlowInfo>& message) {
+  archive("name", message.name, Text{FlowInfo::name_length_max}, "its problems are called NAME/NODE");
+  archive("nodes", message.nodes, List{FlowInfo::nodes_max}, "each after those that it needs");
+}
+
+template <>
+inline constexpr const char* title<UnsuitedHosts> = "hosts that cannot compute a problem";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, UnsuitedHosts>& message) {
+  archive("kind", message.kind, Text{},
+          "platform, need, memory, cores, on hold or silent (it has not asked for work since the server "
+          "started); treat others as text");
+  archive("value", message.value, long_text, "the need or the number that they lack, or their platform");
+  archive("text", message.text, Prose{}, "for people");
+  archive("hosts", message.hosts, Whole{1});
+  archive("examples", message.examples, List{UnsuitedHosts::examples_max});
+  archive("names", message.names, List{UnsuitedHosts::examples_max, Text{}}, "of the examples");
+}
+
+template <>
+inline constexpr const char* title<ProblemHosts> = "hosts of a problem";
+template <>
+inline constexpr const char* about<ProblemHosts> =
+    "what a problem needs, and which of the hosts online can compute it";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, ProblemHosts>& message) {
+  archive("needs", message.needs, List{limits::needs_max, Text{}}, "such as \"python>=3.9\"");
+  archive("platforms", message.platforms, List{limits::platforms_max, Text{}},
+          "that it has kernels for; \"any\": all");
+  archive("memory_bytes", message.memory_bytes, Whole{0, limits::memory_bytes_max}, "of one kernel");
+  archive("cores", message.cores, Whole{0, limits::cores_max}, "of one kernel");
+  archive("hosts", message.hosts, Whole{}, "online; hosts under a relay count by what their relay offers");
+  archive("suited", message.suited, Whole{}, "that can compute it");
+  archive("unsuited", message.unsuited, List{ProblemHosts::unsuited_max}, "most hosts first");
+}
+
+template <>
 inline constexpr const char* title<SettingInfo> = "setting";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, SettingInfo>& message) {

@@ -2,14 +2,15 @@
 the screen, axe finds nothing. `GLEANER_PICTURES=DIRECTORY` keeps a screenshot of each."""
 import os
 import pathlib
+import subprocess
 import unittest
 
 from browser import CHROMIUM
-from harness import MANDELBROT, SQUARES, Grid, main, needs
+from harness import BUILD, MANDELBROT, SQUARES, Grid, main, needs
 from person import Person
 
 PICTURES = os.environ.get("GLEANER_PICTURES")
-PAGES = {"overview": "#/", "problems": "#/problems", "problem": "#/problems/1", "running": "#/problems/2", "hosts": "#/hosts", "host": "#/hosts/1", "add": "#/add",
+PAGES = {"overview": "#/", "problems": "#/problems", "problem": "#/problems/1", "running": "#/problems/3", "table": "#/problems/2?row=2", "flow": "#/flows/study", "flows": "#/problems?open=study", "hosts": "#/hosts", "host": "#/hosts/1", "add": "#/add",
          "applications": "#/applications", "access": "#/access", "relays": "#/relays", "audit": "#/audit", "settings": "#/settings", "wall": "#/wall"}
 SCREENS = {390: 844, 1280: 800, 1920: 1080}
 
@@ -25,6 +26,14 @@ class Looks(unittest.TestCase):
             pathlib.Path(PICTURES).mkdir(parents=True, exist_ok=True)
             (pathlib.Path(PICTURES) / f"{name}.png").write_bytes(person.picture())
 
+    def table(self, grid):
+        """A problem of three rows, of which one fails."""
+        subprocess.run([BUILD / "bin" / "gleaner-admin", "app", "wrap", "awk", "--name", "root", "--number", "root=(.*)", "-o", grid.directory / "root", "--",
+                        "BEGIN {{ if ({x} < 0) {{ print \"no root\" > \"/dev/stderr\"; exit 1 }} print sqrt({x}) }}"], check=True, capture_output=True)
+        grid.add_application(grid.directory / "root")
+        (grid.directory / "x.csv").write_text("x\n4\n-1\n2\n")
+        grid.wait_finished(grid.add_problem("root", "roots", "--table", grid.directory / "x.csv"))
+
     def test_every_page(self):
         with Grid("work.commit_seconds = 1\nwork.heartbeat_seconds = 1", name="The attic") as grid:
             grid.start_server()
@@ -32,7 +41,14 @@ class Looks(unittest.TestCase):
                 grid.add_application(application)
             grid.add_client("kitchen-pc")
             grid.wait_finished(grid.add_problem("mandelbrot", "valley of the seahorses", width=120, height=80))
-            running = grid.add_problem("squares", "slow", count=2000, pause=0.5)
+            self.table(grid)
+            running = grid.add_problem("squares", "study/slow", count=2000, pause=0.5)
+            nodes = [("slow", []), ("apart", []), ("both", ["slow", "apart"]), ("plot", ["slow"]), ("a-long-name-of-28-characters", ["both", "plot"]), ("report", ["a-long-name-of-28-characters", "apart"])]
+            status, _, reply = grid.request("POST", "/v1/admin/flows", {"name": "study", "nodes": [
+                {"name": name, "application": "squares", "after": [{"node": each, "results": ["sum.txt"]} for each in after],
+                 "message": "the application refused its parameters: count: expected a whole number from 1" if name == "apart" else ""} for name, after in nodes]},
+                grid.admin_token)
+            self.assertEqual(status, 200, reply)
             grid.wait_until("some of it", lambda: grid.problem(running)["accepted"] > 0, 60)
             with Person(self, grid) as person:
                 person.log_in()

@@ -401,6 +401,17 @@ class Wire(unittest.TestCase):
         self.call("GET", "/v1/admin/problems/999999/map", token=admin, expect=404)
         self.call("GET", "/v1/admin/host-pages?state=asleep", token=admin, expect=400)
         self.call("GET", "/v1/admin/host-pages?relay=x", token=admin, expect=400)
+        self.call("GET", "/v1/admin/host-pages?needs=python%3E%3D3.9,numpy", token=admin)
+        self.call("GET", "/v1/admin/host-pages?needs=python%3E", token=admin, expect=400)
+        fit = self.call("GET", f"/v1/admin/problems/{identity}/hosts", token=admin)
+        self.assertEqual((fit["needs"], fit["hosts"] - fit["suited"]), ([], sum(group["hosts"] for group in fit["unsuited"])))
+        self.call("GET", "/v1/admin/problems/999999/hosts", token=admin, expect=404)
+        flow = {"name": "study", "nodes": [{"name": "one", "application": "squares"}, {"name": "two", "application": "squares", "after": [{"node": "one", "results": ["sum.txt"]}]}]}
+        told = self.call("POST", "/v1/admin/flows", flow, admin)
+        self.assertEqual([node["state"] for node in told["nodes"]], ["waiting", "waiting"])
+        self.assertEqual(self.call("GET", "/v1/admin/flows/study", token=admin), told)
+        self.call("GET", "/v1/admin/flows/none", token=admin, expect=404)
+        self.call("POST", "/v1/admin/flows", {**flow, "nodes": flow["nodes"][::-1]}, admin, expect=400)
         self.covered.add(("get", "/v1/admin/events"))  # it has no end: console_test.py follows it
         link = self.call("POST", "/v1/console/links", {}, admin)
         self.call("POST", "/v1/console/links", {}, expect=401)

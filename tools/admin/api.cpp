@@ -124,6 +124,10 @@ Result<protocol::Preview> Api::partial(ProblemId id) {
   return post<protocol::Preview>(problem_path(id) + "/partial", empty_body, Repeat::no, preview_timeout);
 }
 
+Result<protocol::FlowInfo> Api::tell_flow(const protocol::FlowInfo& flow) {
+  return post<protocol::FlowInfo>("/v1/admin/flows", protocol::encode(flow), Repeat::yes);
+}
+
 Status Api::remove_problem(ProblemId id) {
   io::HttpRequest request;
   request.method = "DELETE";

@@ -16,6 +16,7 @@
 #include "shared/io/http_client.h"
 #include "shared/protocol/admin_messages.h"
 #include "shared/protocol/codec.h"
+#include "shared/protocol/console_messages.h"
 #include "tools/admin/profile.h"
 
 namespace gleaner::admin {
@@ -54,6 +55,8 @@ class Api {
   // Files of what is accepted, whatever became of the problem.
   [[nodiscard]] Result<protocol::Preview> partial(ProblemId id);
   [[nodiscard]] Status remove_problem(ProblemId id);
+  // So that people see what waits for what. not_found: the server is older than this operation.
+  [[nodiscard]] Result<protocol::FlowInfo> tell_flow(const protocol::FlowInfo& flow);
   [[nodiscard]] Result<std::vector<protocol::StrategyInfo>> strategies();
   [[nodiscard]] Result<protocol::ProblemInfo> change_strategy(ProblemId id,
                                                               const protocol::ChangeStrategy& change);

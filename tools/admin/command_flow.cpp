@@ -90,6 +90,38 @@ Result<ProblemInfo> add_node(Session& session, Api& api, const FlowNode& node, c
   return api.add_problem(problem);
 }
 
+// The plan as the server is told it, with what it refused.
+protocol::FlowInfo plan_of(const Flow& flow, const Problems& refused) {
+  protocol::FlowInfo plan;
+  plan.name = flow.name;
+  for (const FlowNode& node : flow.nodes) {
+    protocol::FlowStep step{node.name, node.problem.application};
+    for (const std::string& other : node.after) {
+      protocol::FlowLink link{other};
+      for (const FlowInput& input : node.inputs)
+        if (input.node == other) link.results.push_back(input.result);
+      step.after.push_back(std::move(link));
+    }
+    if (const auto found = refused.find(node.name); found != refused.end())
+      step.message = found->second.message;
+    plan.nodes.push_back(std::move(step));
+  }
+  return plan;
+}
+
+// The console draws it. The flow runs as well without: an older server does not know the operation.
+Status tell_plan(Session& session, Api& api, const Flow& flow, const Problems& refused) {
+  const auto told = api.tell_flow(plan_of(flow, refused));
+  const auto unknown = [](ErrorKind kind) {
+    return kind == ErrorKind::not_found || kind == ErrorKind::forbidden;
+  };
+  if (told.ok() || unknown(told.error().kind)) return {};
+  if (told.error().kind != ErrorKind::invalid && told.error().kind != ErrorKind::too_large)
+    return told.error();
+  session.people() << "The console cannot draw this flow: " << told.error().message << std::endl;
+  return {};
+}
+
 // The node cannot be as it is; else nobody can be asked just now.
 bool is_refusal(const Error& error) {
   return error.kind == ErrorKind::invalid || error.kind == ErrorKind::not_found ||
@@ -235,6 +267,7 @@ Result<ExitCode> run(Session& session, const FlowOptions& options) {
   Problems refused;
   std::map<std::string, int> turns;
   bool first = true;
+  TRY(tell_plan(session, *api, flow, refused));
   for (;;) {
     TRY_ASSIGN(Problems problems, find_problems(*api, flow));
     if (first && options.again) turns = forget_lost(flow, problems);
@@ -249,6 +282,7 @@ Result<ExitCode> run(Session& session, const FlowOptions& options) {
         failed.state = ProblemState::failed;
         failed.message = added.error().message;
         added = refused[node.name] = failed;
+        TRY(tell_plan(session, *api, flow, refused));
       }
       problems.emplace(node.name, *added);
     }

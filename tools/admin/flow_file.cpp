@@ -7,12 +7,12 @@
 #include "shared/base/limits.h"
 #include "shared/io/settings.h"
 #include "shared/json/text.h"
+#include "shared/protocol/console_messages.h"
 #include "tools/admin/transfer.h"
 
 namespace gleaner::admin {
 namespace {
 
-constexpr std::size_t nodes_max = 1000;
 constexpr std::int64_t format = 1;
 
 class Reader {
@@ -164,7 +164,7 @@ Result<Flow> parse_flow(std::string_view text, const io::Path& file) {
   io::Settings settings;
   settings.add("flow", &version, 1, format, "");
   settings.add("name", &flow.name, "");
-  settings.add_tables("node", &tables, nodes_max);
+  settings.add_tables("node", &tables, protocol::FlowInfo::nodes_max);
   TRY(settings.parse(text, file.string()));
   Reader reader(file);
   if (version == 0) reader.mistake("flow", "missing: expected flow = 1");

@@ -187,6 +187,13 @@ void add_problem_operations(const Json& json, std::vector<Operation>& to) {
        json.of<KernelOutput>(),
        "The last 64 KiB that a running kernel wrote. The host sends it while this is asked every few seconds",
        {"name: host, in: query, schema: { type: integer, minimum: 1 }"}},
+      {"GET", "/v1/admin/problems/{id}/hosts", Who::admin, none, json.of<ProblemHosts>(),
+       "What a problem needs of a host, which hosts online can compute it, and why the others cannot"},
+      {"POST", "/v1/admin/flows", Who::admin, json.of<FlowInfo>(), json.of<FlowInfo>(),
+       "Says which problems named FLOW/NODE need each other's results, so that people can see it; adds no "
+       "problem, and replaces the plan of that name"},
+      {"GET", "/v1/admin/flows/{name}", Who::admin, none, json.of<FlowInfo>(),
+       "The plan of a flow, and how far its problems are"},
       {"GET", "/v1/admin/problems/{id}/map", Who::admin, none, json.of<ItemMap>(),
        "State of the present stage's items in at most 2,000 cells; refreshed at most once a second"},
       {"GET", "/v1/admin/problems/{id}/history", Who::admin, none, json.list<ProblemSample>(),
@@ -243,6 +250,8 @@ void add_host_views(const Json& json, std::vector<Operation>& to) {
         "name: relay, in: query, schema: { type: integer, minimum: 0 }, description: host number of the "
         "relay directly above",
         "name: on_hold, in: query, schema: { type: boolean }, description: only hosts on hold",
+        "name: needs, in: query, schema: { type: string }, description: \"needs that the host meets, "
+        "comma-separated, such as python>=3.9,numpy\"",
         "name: order, in: query, schema: { type: string, default: number }, description: \"column: number, "
         "name, "
         "state, reason, cores, speed, trust, items, cost, version, contact or delivered (most first); with - "

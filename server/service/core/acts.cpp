@@ -90,6 +90,10 @@ ActWords words_of(const protocol::RelayInfo& info) {
   return {info.name, fmt::format("{}: {} hosts under it, of {}", info.state, info.hosts, info.children)};
 }
 
+ActWords words_of(const protocol::FlowInfo& info) {
+  return {info.name, fmt::format("{} nodes", info.nodes.size())};
+}
+
 Status append_act(storage::Store& store, const Actor& actor, const ActWords& words, Timestamp now) {
   TRY_ASSIGN(const protocol::ChainPlace head, read_place(store, head_value));
   protocol::Act act;

@@ -10,6 +10,7 @@
 #include "server/storage/store.h"
 #include "shared/protocol/access_messages.h"
 #include "shared/protocol/admin_messages.h"
+#include "shared/protocol/console_messages.h"
 #include "shared/protocol/relay_messages.h"
 
 namespace gleaner::service {
@@ -38,6 +39,7 @@ struct ActWords {
 [[nodiscard]] ActWords words_of(const protocol::MadeToken& made);
 [[nodiscard]] ActWords words_of(const protocol::Ban& ban);
 [[nodiscard]] ActWords words_of(const protocol::RelayInfo& info);
+[[nodiscard]] ActWords words_of(const protocol::FlowInfo& info);
 template <typename Other>
 [[nodiscard]] ActWords words_of(const Other& /*answer*/) {
   return {};

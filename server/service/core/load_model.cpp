@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "server/service/core/dispatch_terms.h"
+#include "server/service/core/flows.h"
 #include "server/service/core/put_out.h"
 #include "server/service/core/read_ahead.h"
 #include "server/service/core/relay_rows.h"
@@ -151,6 +152,7 @@ Result<Model> load_model(storage::Store& store, io::Files& files, const Settings
   for (const auto& row : problems) TRY(load_problem(store, row, now, model));
   TRY(load_many(store, problems, settings, now, model));
   TRY(load_put_out(store, model));
+  TRY(load_flows(store, model));
   TRY(model.origin->load(store, model, now));
   return model;
 }

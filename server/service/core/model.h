@@ -32,6 +32,7 @@
 #include "shared/base/result.h"
 #include "shared/bundle/manifest.h"
 #include "shared/crypto/revocations.h"
+#include "shared/protocol/console_messages.h"
 
 namespace gleaner::service {
 
@@ -120,6 +121,13 @@ struct FailureBelow {
 };
 inline constexpr std::size_t failures_below_max = 256;  // more of them tell nothing new
 
+// What gleaner-admin told of a flow (flows.h).
+struct Flow {
+  protocol::FlowInfo plan;
+  std::set<std::string> nodes;
+  std::int64_t number = 0;  // rises with each that is told
+};
+
 struct Model {
   IdTable<HostId, Host> hosts;
   std::map<std::string, storage::CodeRow> codes;                            // what hosts join with, by name
@@ -127,6 +135,7 @@ struct Model {
   std::map<std::pair<protocol::BanKind, std::string>, protocol::Ban> bans;  // by kind and subject
   std::map<ApplicationId, Application> applications;
   std::map<ProblemId, Problem> problems;
+  std::map<std::string, Flow> flows;  // by name
   // Of the problems' present stages; may lag on closing. Changed by open_unit() and close_unit().
   std::unordered_map<UnitId, ProblemId> open_units;
   std::map<ProblemId, int> hosts_at_work;  // that hold open units of a problem

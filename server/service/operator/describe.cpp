@@ -8,6 +8,7 @@
 
 #include "server/service/core/copies.h"
 #include "server/service/core/dispatch_terms.h"
+#include "server/service/core/flows.h"
 #include "server/service/core/stage_waste.h"
 #include "server/service/core/waiting.h"
 #include "server/service/operator/error_groups.h"
@@ -57,6 +58,7 @@ protocol::ProblemInfo describe_at_work(const Model& model, const Problem& proble
                                        std::optional<FleetNow>& fleet, Timestamp now) {
   auto info = describe(problem, now);
   info.hosts = hosts_at_work(model, info.id);
+  info.flow = flow_of(model, info.name);
   const bool computes = info.hosts > 0 && info.accepted < info.items;
   if (!info.waits.empty() || computes || info.state != protocol::ProblemState::running) return info;
   if (!fleet) fleet = fleet_now(model, now);

@@ -24,17 +24,6 @@ std::string ago_text(Duration passed) {
   return minutes < 48 * 60 ? std::to_string(minutes / 60) + " h" : std::to_string(minutes / 1440) + " days";
 }
 
-// Who speaks to the project for it: the relay above all others that it is under, or itself.
-const Host& speaker_of(const Model& model, const Host& host) {
-  const Host* speaker = &host;
-  for (int depth = 0; depth < limits::relay_depth_max && speaker->row.relay != HostId{}; ++depth) {
-    const auto above = model.hosts.find(speaker->row.relay);
-    if (above == model.hosts.end()) break;
-    speaker = &above->second;
-  }
-  return *speaker;
-}
-
 // Hosts online that asked for work since the start; how many of them the application has a kernel for, how
 // many meet its needs, and how many both.
 struct Suited {
@@ -72,6 +61,21 @@ std::string needs_text(const Problem& problem, const Suited& count) {
 }
 
 }  // namespace
+
+const Host& speaker_of(const Model& model, const Host& host) {
+  const Host* speaker = &host;
+  for (int depth = 0; depth < limits::relay_depth_max && speaker->row.relay != HostId{}; ++depth) {
+    const auto above = model.hosts.find(speaker->row.relay);
+    if (above == model.hosts.end()) break;
+    speaker = &above->second;
+  }
+  return *speaker;
+}
+
+bool is_online(const Model& model, const Host& host, Timestamp now) {
+  if (host.row.state != protocol::HostState::active || host.row.children > 0) return false;
+  return now - std::max(host.row.last_contact, speaker_of(model, host).row.last_contact) <= online_within;
+}
 
 std::string needs_text(const Model& model, const Problem& problem, Timestamp now) {
   return needs_text(problem, suited_hosts(model, problem, now));

@@ -32,6 +32,11 @@ struct FleetNow {
 };
 [[nodiscard]] FleetNow fleet_now(const Model& model, Timestamp now);
 
+// Who speaks to the project for it: the relay above all others that it is under, or itself.
+[[nodiscard]] const Host& speaker_of(const Model& model, const Host& host);
+// Active, no relay, and heard of within a quarter of an hour, or its speaker was.
+[[nodiscard]] bool is_online(const Model& model, const Host& host, Timestamp now);
+
 // "needs Python 3.9 or newer; 3 of 5 hosts online have it", "has kernels for aarch64-linux; 1 of 5 hosts
 // online runs one"; empty: its application has no needs, and kernels for all of them. Hosts count that asked
 // for work since the server started; hosts under a relay have what the relay offers. O(hosts).

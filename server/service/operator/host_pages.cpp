@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "server/service/operator/describe.h"
+#include "server/service/operator/fleet_now.h"
+#include "shared/base/capability.h"
 
 namespace gleaner::service {
 namespace {
@@ -17,12 +19,14 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-bool matches(const storage::HostRow& row, const HostQuery& query) {
+bool matches(const Model& model, const Host& host, const HostQuery& query) {
+  const storage::HostRow& row = host.row;
   if (query.state && row.state != *query.state) return false;
   if (query.on_hold && row.on_hold.empty()) return false;
   if (query.relay != HostId{} && row.relay != query.relay) return false;
   if (!query.tag.empty() && std::find(row.tags.begin(), row.tags.end(), query.tag) == row.tags.end())
     return false;
+  if (!query.needs.empty() && !are_met(query.needs, speaker_of(model, host).capabilities)) return false;
   if (query.text.empty()) return true;
   const auto has = [&](const std::string& text) { return lower(text).find(query.text) != std::string::npos; };
   return has(row.name) || has(row.client_version) || has(row.platform) ||
@@ -41,7 +45,7 @@ class Filling {
     if (looked_++ == limits::hosts_filtered_max || page_.hosts.size() == limits::hosts_per_page_max)
       return false;
     page_.next = host.row.id;
-    if (matches(host.row, query_)) page_.hosts.push_back(describe(tx_.model, host, tx_.now));
+    if (matches(tx_.model, host, query_)) page_.hosts.push_back(describe(tx_.model, host, tx_.now));
     return true;
   }
   [[nodiscard]] protocol::HostPage done(bool looked_at_all) {

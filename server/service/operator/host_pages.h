@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "server/service/core/kernel.h"
 #include "server/service/operator/host_standings.h"
@@ -18,9 +19,10 @@ struct HostQuery {
   std::optional<protocol::HostState> state;  // absent: any
   std::string tag = {};                      // that it has; empty: any
   HostOrder order = HostOrder::number;
-  HostId relay = {};        // directly under which it is; 0: any
-  bool descending = false;  // the other way round
-  bool on_hold = false;     // only those that are
+  HostId relay = {};                    // directly under which it is; 0: any
+  bool descending = false;              // the other way round
+  bool on_hold = false;                 // only those that are
+  std::vector<std::string> needs = {};  // that it meets (shared/base/capability.h)
 };
 
 class HostPages {

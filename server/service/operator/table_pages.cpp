@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <numeric>
+#include <string_view>
 #include <utility>
 
 #include "shared/base/clean_text.h"
@@ -23,53 +25,96 @@ std::optional<std::size_t> column_of(const CsvTable& table, const std::string& n
   return static_cast<std::size_t>(found - columns.begin());
 }
 
-// A value among those of its column: numbers by size, then texts, then nothing.
+// A value among those of its column: numbers by size, then texts, then nothing. 16 bytes, since there are a
+// million of them; the texts are in `all`, each with its length before it.
 struct Key {
   double number = 0;
-  std::string text;  // of what is no number
-  int kind = 0;      // 0 number, 1 text, 2 nothing
+  std::uint32_t text = 0;  // 1 + where it is; 0: a number
+  std::uint32_t row = 0;
 };
+constexpr std::uint32_t no_value = ~std::uint32_t{0};  // instead of a text's place
 
-Key key_of(std::string value) {
-  if (value.empty()) return {0, {}, 2};
-  char* end = nullptr;
-  const double number = std::strtod(value.c_str(), &end);
-  if (*end == '\0' && std::isfinite(number)) return {number, {}, 0};
-  return {0, std::move(value), 1};
-}
+struct Keys {
+  std::vector<Key> keys;
+  Bytes all;
+
+  [[nodiscard]] std::string_view text(const Key& key) const {
+    std::uint32_t length = 0;
+    std::memcpy(&length, all.data() + (key.text - 1), sizeof length);
+    return std::string_view(all).substr(key.text - 1 + sizeof length, length);
+  }
+  void add(std::uint32_t row, std::string_view value) {
+    if (value.empty()) return keys.push_back({0, no_value, row});
+    const std::string terminated(value);
+    char* end = nullptr;
+    const double number = std::strtod(terminated.c_str(), &end);
+    if (*end == '\0' && std::isfinite(number)) return keys.push_back({number, 0, row});
+    keys.push_back({0, static_cast<std::uint32_t>(all.size() + 1), row});
+    const auto length = static_cast<std::uint32_t>(value.size());
+    all.append(reinterpret_cast<const char*>(&length), sizeof length);
+    all += value;
+  }
+  [[nodiscard]] int kind(const Key& key) const { return key.text == 0 ? 0 : key.text == no_value ? 2 : 1; }
+  // Below 0: `a` comes first; 0: they are the same.
+  [[nodiscard]] int compare(const Key& a, const Key& b) const {
+    if (kind(a) != kind(b)) return kind(a) - kind(b);
+    if (kind(a) == 1) return text(a).compare(text(b));
+    return a.number < b.number ? -1 : a.number > b.number ? 1 : 0;
+  }
+};
 
 // Rows without a value come last, whichever way round; equal ones stay in the order of the file.
 void sort_rows(const CsvTable& table, std::size_t column, bool descending, std::vector<std::uint32_t>& rows) {
-  std::vector<std::pair<Key, std::uint32_t>> keys;
-  keys.reserve(rows.size());
-  for (const std::uint32_t row : rows) keys.emplace_back(key_of(table.value(row, column)), row);
-  std::stable_sort(keys.begin(), keys.end(), [descending](const auto& left, const auto& right) {
-    const Key& a = left.first;
-    const Key& b = right.first;
-    if ((a.kind == 2) != (b.kind == 2)) return b.kind == 2;
-    const Key& first = descending ? b : a;
-    const Key& last = descending ? a : b;
-    if (first.kind != last.kind) return first.kind < last.kind;
-    return first.kind == 0 ? first.number < last.number : first.text < last.text;
+  Keys of;
+  of.keys.reserve(rows.size());
+  for (const std::uint32_t row : rows) of.add(row, table.value(row, column));
+  std::sort(of.keys.begin(), of.keys.end(), [&](const Key& a, const Key& b) {
+    const bool nothing = a.text == no_value || b.text == no_value;
+    const int order = descending && !nothing ? of.compare(b, a) : of.compare(a, b);
+    return order != 0 ? order < 0 : a.row < b.row;
   });
-  for (std::size_t i = 0; i < keys.size(); ++i) rows[i] = keys[i].second;
+  for (std::size_t i = 0; i < of.keys.size(); ++i) rows[i] = of.keys[i].row;
 }
 
 }  // namespace
 
 void TablePages::page(TableQuery query, Done<protocol::TablePage> done) {
-  kernel_.on_blob_pool([this, query = std::move(query), done = std::move(done)] { done(make(query)); });
+  {
+    const std::lock_guard lock(mutex_);
+    if (waiting_.size() == waiting_max)
+      return kernel_.on_pool([done = std::move(done)] {
+        done(Error{ErrorKind::unavailable, "too many tables are asked for at once: try again in a moment"});
+      });
+    waiting_.push_back({std::move(query), std::move(done)});
+    if (std::exchange(working_, true)) return;
+  }
+  kernel_.on_blob_pool([this] { work(); });
+}
+
+void TablePages::work() {
+  Waiting next;
+  {
+    const std::lock_guard lock(mutex_);
+    next = std::move(waiting_.front());
+    waiting_.pop_front();
+  }
+  next.done(make(next.query));
+  {
+    const std::lock_guard lock(mutex_);
+    working_ = !waiting_.empty();
+    if (!working_) return;
+  }
+  kernel_.on_blob_pool([this] { work(); });
 }
 
 void TablePages::tick() {
-  const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (lock.owns_lock() && opened_ && kernel_.clock().steady() - used_ > kept_for) opened_.reset();
+  const std::lock_guard lock(mutex_);
+  if (!working_ && opened_ && kernel_.clock().steady() - used_ > kept_for) opened_.reset();
 }
 
 Result<protocol::TablePage> TablePages::make(const TableQuery& query) {
   if (query.from < 0 || query.count < 1 || query.count > limits::table_page_rows_max)
     return Error{ErrorKind::invalid, "count: expected 1 to " + std::to_string(limits::table_page_rows_max)};
-  const std::lock_guard lock(mutex_);
   if (!opened_ || opened_->digest != query.digest) TRY(open(query.digest));
   used_ = kernel_.clock().steady();
   TRY(choose(query));

@@ -1,9 +1,11 @@
 // A result that is a table of text (shared/base/csv_table.h), a page at a time, sorted by any column. The
-// table that was asked for last is kept for a minute, with its order: a million rows are some 100 MB, and
-// sorting them takes about a second. Thread-safe.
+// table that was asked for last is kept for a minute, with its order: a million rows are some 60 MB, and
+// sorting them takes about a second and 16 MB. One page is made at a time, so that whoever opens table after
+// table has one thread of the pool at most; requests wait their turn. Thread-safe.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -27,7 +29,9 @@ struct TableQuery {
 class TablePages {
  public:
   explicit TablePages(Kernel& kernel) : kernel_(kernel) {}
-  // not_found: no such blob. invalid: it is no table, or has no such column.
+  static constexpr std::size_t waiting_max = 64;  // some seconds of work
+
+  // not_found: no such blob. invalid: it is no table, or has no such column. unavailable: too many wait.
   void page(TableQuery query, Done<protocol::TablePage> done);
   // Once a second: forgets what nobody has asked for lately.
   void tick();
@@ -43,12 +47,20 @@ class TablePages {
     std::vector<std::uint32_t> chosen = {};
   };
 
+  struct Waiting {
+    TableQuery query;
+    Done<protocol::TablePage> done;
+  };
+
+  void work();  // answers the first that waits
   [[nodiscard]] Result<protocol::TablePage> make(const TableQuery& query);
   [[nodiscard]] Status open(const std::string& digest);  // into opened_
   [[nodiscard]] Status choose(const TableQuery& query);
 
   Kernel& kernel_;
-  std::mutex mutex_;  // of what follows: one table at a time is read and sorted
+  std::mutex mutex_;  // of the next two
+  std::deque<Waiting> waiting_;
+  bool working_ = false;  // then the pool's thread that works has what follows, else who holds the mutex
   std::unique_ptr<Opened> opened_;
   SteadyTime used_{};
 };

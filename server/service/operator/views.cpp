@@ -110,6 +110,7 @@ Views::Views(Kernel& kernel, Overview& overview, Notices& notices)
       notices_(notices),
       host_pages_(kernel),
       table_pages_(kernel),
+      flows_(kernel),
       samples_(limits::samples_max) {}
 
 void Views::live(Done<protocol::LiveView> done) {

@@ -12,6 +12,7 @@
 
 #include "server/console/series.h"
 #include "server/service/core/kernel.h"
+#include "server/service/operator/flows.h"
 #include "server/service/operator/host_pages.h"
 #include "server/service/operator/notices.h"
 #include "server/service/operator/overview.h"
@@ -28,6 +29,7 @@ class Views {
   void item_map(ProblemId id, Done<protocol::ItemMap> done);
   [[nodiscard]] HostPages& host_pages() { return host_pages_; }
   [[nodiscard]] TablePages& table_pages() { return table_pages_; }
+  [[nodiscard]] Flows& flows() { return flows_; }
   // The host's last units, the newest first. not_found.
   void host_units(HostId host, int count_max, Done<std::vector<protocol::UnitInfo>> done);
   void days(Done<std::vector<protocol::DayInfo>> done);
@@ -59,6 +61,7 @@ class Views {
   Notices& notices_;
   HostPages host_pages_;
   TablePages table_pages_;
+  Flows flows_;
   std::uint64_t ticks_ = 0;   // of the ticker's thread
   mutable std::mutex mutex_;  // of what follows
   std::map<ProblemId, Maps> maps_;

@@ -25,23 +25,22 @@
 namespace gleaner::protocol::codec {
 
 // tests/lint/check_messages.py finds what is forgotten here.
-using AllMessages =
-    std::tuple<SignedStatement, KeyCertificate, RevokedKey, RevokedTlsKey, RevokedArchive, MinimumVersion,
-               RevocationList, ProjectDocument, ApplicationStatement, Input, BegunItem, GrantContext, Grant,
-               Acknowledgement, Benchmark, HostSpeeds, RelayRequest, EnrolRequest, EnrolReply, GivenUnit,
-               CommitRequest, UnitReport, SavedItem, Instance, Readings, UnitOutput, HeartbeatRequest,
-               UnitOrder, HeartbeatReply, Proposal, SlotRequest, WorkRequest, ProblemProgress, WorkReply,
-               FailureReport, BlobAddress, PartAddress, PutAddresses, PutRequest, UploadState,
-               ProblemDocument, ParameterInfo, InputInfo, ApplicationInfo, AddApplication, AddProblem,
-               ProblemEstimate, ResultFile, Preview, HostShare, SetAside, FailingHost, ErrorGroup,
-               KernelOutput, ProblemInfo, HostInfo, HoldHost, TagHost, UnitInfo, CodeInfo, AddCode, MadeCode,
-               WithdrawCode, RevokeHost, ServerStatus, ChangeStrategy, AppendInputs, ChangeApplication,
-               StrategyInfo, DecisionInfo, TokenInfo, AddToken, MadeToken, WithdrawToken, Ban, AddBan,
-               RemoveBan, Act, ChainPlace, RefusalCount, AuditPage, ConsoleLink, OpenSession, SessionInfo,
-               OverviewSample, DayInfo, ProblemSample, LiveView, ItemMap, HostPage, TableRow, TablePage,
-               SettingInfo, RelayCertificate, Enrolment, EnrolmentNonce, RelayHostReply, RelayHostLeft,
-               AddRelay, RelayQuota, RelayInfo, RelayStatus, RelayGrant, LeaseChain, Delivery, HeldResult,
-               RelayProgress, StageNews, ItemBytes, MeasuredHost, RelayOffer, StageDescription, Failure>;
+using AllMessages = std::tuple<
+    SignedStatement, KeyCertificate, RevokedKey, RevokedTlsKey, RevokedArchive, MinimumVersion,
+    RevocationList, ProjectDocument, ApplicationStatement, Input, BegunItem, GrantContext, Grant,
+    Acknowledgement, Benchmark, HostSpeeds, RelayRequest, EnrolRequest, EnrolReply, GivenUnit, CommitRequest,
+    UnitReport, SavedItem, Instance, Readings, UnitOutput, HeartbeatRequest, UnitOrder, HeartbeatReply,
+    Proposal, SlotRequest, WorkRequest, ProblemProgress, WorkReply, FailureReport, BlobAddress, PartAddress,
+    PutAddresses, PutRequest, UploadState, ProblemDocument, ParameterInfo, InputInfo, ApplicationInfo,
+    AddApplication, AddProblem, ProblemEstimate, ResultFile, Preview, HostShare, SetAside, FailingHost,
+    ErrorGroup, KernelOutput, ProblemInfo, HostInfo, HoldHost, TagHost, UnitInfo, CodeInfo, AddCode, MadeCode,
+    WithdrawCode, RevokeHost, ServerStatus, ChangeStrategy, AppendInputs, ChangeApplication, StrategyInfo,
+    DecisionInfo, TokenInfo, AddToken, MadeToken, WithdrawToken, Ban, AddBan, RemoveBan, Act, ChainPlace,
+    RefusalCount, AuditPage, ConsoleLink, OpenSession, SessionInfo, OverviewSample, DayInfo, ProblemSample,
+    LiveView, ItemMap, HostPage, TableRow, TablePage, FlowLink, FlowStep, FlowInfo, UnsuitedHosts,
+    ProblemHosts, SettingInfo, RelayCertificate, Enrolment, EnrolmentNonce, RelayHostReply, RelayHostLeft,
+    AddRelay, RelayQuota, RelayInfo, RelayStatus, RelayGrant, LeaseChain, Delivery, HeldResult, RelayProgress,
+    StageNews, ItemBytes, MeasuredHost, RelayOffer, StageDescription, Failure>;
 
 template <typename T>
 inline constexpr bool is_message =

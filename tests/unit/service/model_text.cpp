@@ -77,6 +77,8 @@ std::string text_of(const Model& model) {
   for (const auto& [key, ban] : model.bans)
     text += fmt::format("ban {} {} by {} expires {}: {}\n", protocol::name_of(ban.kind), ban.subject,
                         ban.made_by, to_microseconds(ban.expires_at), ban.reason);
+  for (const auto& [name, flow] : model.flows)
+    text += fmt::format("flow {} {}\n", name, fmt::join(flow.nodes, ","));
   for (const auto& [id, application] : model.applications) {
     text += fmt::format("application {} {} {} {} by {}\n", id.value, application.row.name,
                         application.row.version, application.row.archive, application.signer_name);

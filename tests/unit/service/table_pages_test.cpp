@@ -1,6 +1,10 @@
 // A result that is a table, a page at a time.
 #include "server/service/operator/table_pages.h"
 
+#include <atomic>
+#include <future>
+#include <thread>
+
 #include "tests/unit/says.h"
 #include "tests/unit/service/world.h"
 
@@ -68,4 +72,37 @@ TEST_CASE("what is no table, or not here, is said so, and the table before can b
   world.clock().advance(std::chrono::minutes{2});
   world.tick();
   CHECK(rows_of(world, good) == "1 2 ");
+}
+
+TEST_CASE("whoever opens table after table holds up one thread, and waits") {
+  World world;
+  TablePages& pages = world.service().views().table_pages();
+  std::vector<std::string> tables;
+  for (int i = 0; i < 3; ++i)
+    tables.push_back(must(world.service().kernel().blobs().put("row\n" + std::to_string(i) + "\n")));
+  std::promise<void> begun, go_on;
+  pages.page({tables[0]}, {[&](const Result<protocol::TablePage>&) {
+               begun.set_value();
+               go_on.get_future().wait();
+             }});
+  begun.get_future().wait();
+  std::atomic<int> answered = 0, refused = 0, wrong = 0;
+  constexpr auto asked = TablePages::waiting_max + 10;
+  for (std::size_t i = 0; i < asked; ++i)
+    pages.page({tables[i % 3]}, {[&, i](const Result<protocol::TablePage>& page) {
+                 if (!page.ok())
+                   ++(page.error().kind == ErrorKind::unavailable ? refused : wrong);
+                 else
+                   ++(page->page.at(0).values.at(0) == std::to_string(i % 3) ? answered : wrong);
+               }});
+  for (int i = 0; i < 20; ++i)  // the pool has threads for others
+    REQUIRE(must(
+        World::wait<bool>([&](auto done) { world.service().kernel().on_pool([done] { done(true); }); })));
+  CHECK(answered == 0);
+  go_on.set_value();
+  for (int i = 0; i < 10'000 && answered + refused + wrong < static_cast<int>(asked); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds{1});
+  CHECK(answered == TablePages::waiting_max);
+  CHECK(refused == 10);
+  CHECK(wrong == 0);
 }

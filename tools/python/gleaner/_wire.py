@@ -161,6 +161,7 @@ class ProblemInfo(TypedDict):
     results: List[ResultFile]
     set_aside: List[SetAside]
     errors: List[ErrorGroup]
+    flow: str
 
 
 class HostShare(TypedDict):
@@ -397,6 +398,50 @@ class KernelOutput(TypedDict):
     unit: int
     text: str
     at: int
+
+
+class ProblemHosts(TypedDict):
+    """what a problem needs, and which of the hosts online can compute it"""
+    needs: List[str]
+    platforms: List[str]
+    memory_bytes: int
+    cores: int
+    hosts: int
+    suited: int
+    unsuited: List[UnsuitedHosts]
+
+
+class UnsuitedHosts(TypedDict):
+    """hosts that cannot compute a problem"""
+    kind: str
+    value: str
+    text: str
+    hosts: int
+    examples: List[int]
+    names: List[str]
+
+
+class FlowInfo(TypedDict):
+    """problems of which some need others' results; a new plan says no problem, state and done"""
+    name: str
+    nodes: List[FlowStep]
+
+
+class FlowStep(TypedDict):
+    """node of a flow"""
+    name: str
+    application: str
+    after: List[FlowLink]
+    problem: int
+    state: str
+    done: float
+    message: str
+
+
+class FlowLink(TypedDict):
+    """link of a flow"""
+    node: str
+    results: List[str]
 
 
 class ItemMap(TypedDict):
@@ -786,6 +831,9 @@ OPERATIONS: Dict[str, Tuple[str, str]] = {
     "GET /v1/admin/strategies": ("", "StrategyInfoList"),
     "GET /v1/admin/problems/{id}/decisions": ("", "DecisionInfoList"),
     "GET /v1/admin/problems/{id}/output": ("", "KernelOutput"),
+    "GET /v1/admin/problems/{id}/hosts": ("", "ProblemHosts"),
+    "POST /v1/admin/flows": ("FlowInfo", "FlowInfo"),
+    "GET /v1/admin/flows/{name}": ("", "FlowInfo"),
     "GET /v1/admin/problems/{id}/map": ("", "ItemMap"),
     "GET /v1/admin/problems/{id}/history": ("", "ProblemSampleList"),
     "GET /v1/admin/hosts": ("", "HostInfoList"),

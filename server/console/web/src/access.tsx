@@ -107,7 +107,7 @@ function Codes() {
                 <td class="n">{count(code.hosts)}{code.hosts_max > 0 && t.ofAll(count(code.hosts_max))}</td>
                 <td>{code.children ? l.relayWith(plural(code.children, t.nHosts)) : code.own ? l.ownComputers : l.volunteers}</td>
                 <td>{code.made_by || "–"}</td><td>{code.expires_at ? time(code.expires_at) : l.never}</td>
-                <td>{code.state !== "withdrawn" && may("operator") && <button class="plain small" onClick={() => setAsking(code)}>{l.withdraw}</button>}</td>
+                <td class="act">{code.state !== "withdrawn" && may("operator") && <button class="plain small" onClick={() => setAsking(code)}>{l.withdraw}</button>}</td>
               </tr>
             ))}
           </tbody>
@@ -144,7 +144,7 @@ function Tokens() {
             {tokens.map(token => (
               <tr key={token.name}>
                 <th scope="row">{token.name}</th><td>{t.roles[token.role]}</td><td><State of={token.state} /></td><td>{time(token.made_at)}</td><td>{token.made_by || "–"}</td><td>{token.expires_at ? time(token.expires_at) : l.never}</td>
-                <td>{token.state === "valid" && <button class="plain small" onClick={() => setAsking(token)}>{l.revoke}</button>}</td>
+                <td class="act">{token.state === "valid" && <button class="plain small" onClick={() => setAsking(token)}>{l.revoke}</button>}</td>
               </tr>
             ))}
           </tbody>
@@ -177,7 +177,7 @@ function Bans() {
             {bans.map(ban => (
               <tr key={ban.kind + ban.subject}>
                 <th scope="row">{l.banKinds[ban.kind] ?? ban.kind} <code>{ban.subject}</code></th><td>{ban.reason}</td><td>{ban.made_by}</td><td>{ban.expires_at ? time(ban.expires_at) : l.never}</td>
-                <td>{may("operator") && <button class="plain small" onClick={() => void lift(ban)}>{l.lift}</button>}</td>
+                <td class="act">{may("operator") && <button class="plain small" onClick={() => void lift(ban)}>{l.lift}</button>}</td>
               </tr>
             ))}
           </tbody>

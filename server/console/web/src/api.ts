@@ -86,7 +86,12 @@ export async function blob(file: ResultFile): Promise<Blob> {
   return (await reply.blob()).slice(0, undefined, file.media_type);
 }
 
-const piece = 4 << 20;
+// Its bytes from `begin` to before `end`.
+export async function piece(file: ResultFile, begin: number, end: number): Promise<ArrayBuffer> {
+  return (await send("GET", `/v1/blobs/${file.digest}`, { Range: `bytes=${begin}-${end - 1}` })).arrayBuffer();
+}
+
+const pieceBytes = 4 << 20;
 const uploadMax = 512 << 20;
 
 // Stores a file, in pieces, and tells its digest.
@@ -98,7 +103,7 @@ export async function upload(file: File, progress: (share: number) => void): Pro
   let { offset, complete } = await ask<{ offset: number; complete: boolean }>(path);
   while (!complete) {
     const headers = { "Content-Type": "application/octet-stream", "Upload-Offset": `${offset}`, "Upload-Length": `${file.size}` };
-    const state = await (await send("PATCH", path, headers, content.slice(offset, offset + piece))).json();
+    const state = await (await send("PATCH", path, headers, content.slice(offset, offset + pieceBytes))).json();
     ({ offset, complete } = state);
     progress(file.size ? offset / file.size : 1);
   }

@@ -3,7 +3,7 @@ import { signal } from "@preact/signals";
 import { render } from "preact";
 import { useEffect, useErrorBoundary, useRef, useState } from "preact/hooks";
 import { change, confirm, may, recall, session, type Session } from "./api";
-import { Fetched } from "./fetched";
+import { Fetched, Further } from "./fetched";
 import { Hosts } from "./hosts";
 import { connected, follow, live, stop } from "./live";
 import { Overview } from "./overview";
@@ -128,6 +128,7 @@ function Page() {
   const id = Number(which);
   if (kind === "problems" && id > 0) return <ProblemPage id={id} />;
   if (kind === "problems") return <Problems />;
+  if (kind === "flows" && which) return <Further name={which} of={({ FlowPage }) => <FlowPage name={decodeURIComponent(which)} />} />;
   if (kind === "hosts" && id > 0) return <Rare page="HostPage" name={`${t.host} ${id}`} id={id} />;
   if (kind === "hosts") return <Hosts />;
   if (kind === "add" && may("operator")) return <Rare page="Add" name={t.add} />;

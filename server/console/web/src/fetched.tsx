@@ -1,19 +1,23 @@
-// What most visits do not need is fetched when it is shown (later.ts), in the reader's language.
+// What most visits do not need is fetched when it is shown, in the reader's language: the rarer pages (later.ts), and the rarer parts of
+// a problem (further.ts).
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Heading, Missing } from "./parts";
 import { t } from "./strings";
 
-type Later = typeof import("./later");
-const later = signal<Later | null>(null);
-
 // `name`: the heading while the page is fetched.
-export function Fetched({ of, name }: { of: (found: Later) => ComponentChildren; name?: string }) {
-  const [wrong, setWrong] = useState(false);
-  useEffect(() => {
-    if (!later.value) import("./later").then(async found => { await found.translateLater(); later.value = found; }).catch(() => setWrong(true));
-  }, []);
-  if (later.value) return <>{of(later.value)}</>;
-  return <>{name && <Heading>{name}</Heading>}<Missing wrong={wrong ? t.pageNotFetched : ""} /></>;
+function fetcher<Found extends { translateLater: () => Promise<void> }>(load: () => Promise<Found>) {
+  const here = signal<Found | null>(null);
+  return ({ of, name }: { of: (found: Found) => ComponentChildren; name?: string }) => {
+    const [wrong, setWrong] = useState(false);
+    useEffect(() => {
+      if (!here.value) load().then(async found => { await found.translateLater(); here.value = found; }).catch(() => setWrong(true));
+    }, []);
+    if (here.value) return <>{of(here.value)}</>;
+    return <>{name && <Heading>{name}</Heading>}<Missing wrong={wrong ? t.pageNotFetched : ""} /></>;
+  };
 }
+
+export const Fetched = fetcher(() => import("./later"));
+export const Further = fetcher(() => import("./further"));

@@ -1,7 +1,7 @@
 // Results: their files, one by one or as an archive, with what can be seen of them here.
 import { useEffect, useState } from "preact/hooks";
 import { blob, type ResultFile } from "./api";
-import { Fetched } from "./fetched";
+import { Further } from "./fetched";
 import { attempt } from "./parts";
 import { t } from "./strings";
 import { bytes } from "./words";
@@ -53,7 +53,7 @@ function Picture({ file }: { file: ResultFile }) {
 
 function Rows({ file }: { file: ResultFile }) {
   const content = useContent(file);
-  return content ? <Fetched of={({ Preview }) => <Preview name={file.name} content={content} />} /> : null;
+  return content ? <Further of={({ Preview }) => <Preview name={file.name} content={content} />} /> : null;
 }
 
 function Archive({ files, name }: { files: ResultFile[]; name: string }) {
@@ -64,7 +64,7 @@ function Archive({ files, name }: { files: ResultFile[]; name: string }) {
       setDoing(file.name);
       contents.push({ name: file.name, content: await blob(file) });
     }
-    const { zip } = await import("./later");
+    const { zip } = await import("./further");
     const address = URL.createObjectURL(await zip(contents));
     const link = document.createElement("a");
     link.href = address;

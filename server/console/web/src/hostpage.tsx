@@ -6,6 +6,7 @@ import { Ask, attempt, Card, Crumbs, Figure, Heading, Missing, State, Strip, use
 import { relayOf, useRelays } from "./relays";
 import { shared, t } from "./strings";
 import { t as l } from "./strings/later";
+import { needsLink } from "./route";
 import { Timeline } from "./timeline";
 import { bytes, count, figure, percent, time } from "./words";
 
@@ -40,6 +41,7 @@ export function HostPage({ id }: { id: number }) {
             <dt>{l.hostFacts.cores}</dt><dd>{host.cores}, {bytes(host.memory_bytes)}</dd>
             <dt>{l.hostFacts.speed}</dt><dd>{host.mflops ? `${figure(host.mflops)} Mflop/s` : l.notMeasured}</dd>
             <dt>{l.hostFacts.platform}</dt><dd>{host.platform}</dd>
+            <dt>{l.hostFacts.offers}</dt><dd>{host.capabilities.length ? host.capabilities.map((each, i) => <>{i > 0 && ", "}<a href={needsLink([each.split(" ")[0]])}>{each}</a></>) : l.notReported}</dd>
             <dt>{l.hostFacts.client}</dt><dd>{host.client_version}</dd>
             <dt>{l.hostFacts.joined}</dt><dd>{l.joinedWith(time(host.enrolled_at), host.code || "default")}</dd>
             {host.relay && <><dt>{l.hostFacts.relay}</dt><dd><a href={`#/hosts/${host.relay}`}>{relayOf(relays, host.relay)}</a></dd></>}

@@ -32,20 +32,20 @@ export function Day({ hours }: { hours: number[] }) {
 // Of all work that the project ever accepted, by cost.
 const share = (host: Host, all = 0): string => (all > 0 && host.cost_accepted > 0 ? percent(host.cost_accepted / all) : "–");
 const columns = (relays: Relay[], page?: HostPage): Column<Host>[] => [
-  { id: "name", name: t.host, width: "minmax(9rem, 1.8fr)", sorted: true, cell: h => <>
+  { id: "name", name: t.host, width: "minmax(7.5rem, 1.8fr)", sorted: true, cell: h => <>
     <a href={`#/hosts/${h.id}`} title={h.name}>{h.name}</a>
     {h.relay && <button type="button" class="tag" aria-label={t.hostsUnder(relayOf(relays, h.relay))} onClick={() => show({ relay: `${h.relay}` })}>{t.underRelay(relayOf(relays, h.relay))}</button>}
     {h.tags.map(each => <button type="button" class="tag" key={each} aria-label={t.hostsTagged(each)} onClick={() => show({ tag: each })}>{each}</button>)}</> },
-  { id: "state", name: t.state, width: "6rem", sorted: true, cell: h => <State of={stateOf(h)} /> },
-  { id: "reason", name: t.now, width: "minmax(6rem, 1.6fr)", sorted: true, cell: h => <span title={doing(h)} class={h.open_units > 0 ? "" : "calm"}>{doing(h)}</span>, hint: t.nowHint },
-  { id: "cores", name: t.cores, width: "5rem", sorted: true, cell: cores, number: true, hint: t.coresHint },
-  { id: "day", name: t.dayColumn, width: "5rem", cell: h => <Day hours={h.cpu_day} />, hint: t.dayHint },
+  { id: "state", name: t.state, width: "5.5rem", sorted: true, cell: h => <State of={stateOf(h)} /> },
+  { id: "reason", name: t.now, width: "minmax(5.5rem, 1.6fr)", sorted: true, cell: h => <span title={doing(h)} class={h.open_units > 0 ? "" : "calm"}>{doing(h)}</span>, hint: t.nowHint },
+  { id: "cores", name: t.cores, width: "4.8rem", sorted: true, cell: cores, number: true, hint: t.coresHint },
+  { id: "day", name: t.dayColumn, width: "4.6rem", cell: h => <Day hours={h.cpu_day} />, hint: t.dayHint },
   { id: "speed", name: "Mflop/s", width: "4.6rem", sorted: true, cell: h => (h.mflops ? figure(h.mflops) : "–"), number: true, hint: t.speedHint },
   { id: "trust", name: t.trust, width: "4.2rem", sorted: true, cell: trust, number: true, hint: t.trustHint },
-  { id: "items", name: t.items, width: "4.6rem", sorted: true, cell: h => count(h.items_accepted), number: true },
+  { id: "items", name: t.items, width: "4rem", sorted: true, cell: h => count(h.items_accepted), number: true },
   { id: "cost", name: t.share, width: "4rem", sorted: true, cell: h => share(h, page?.cost_accepted), number: true, hint: t.shareHint },
-  { id: "version", name: t.version, width: "4.2rem", sorted: true, cell: h => h.client_version },
-  { id: "ago", name: t.lastContact, width: "6.6rem", sorted: true, cell: h => ago((page?.now ?? 0) - h.last_contact), number: true },
+  { id: "version", name: t.version, width: "3.8rem", sorted: true, cell: h => h.client_version },
+  { id: "ago", name: t.lastContact, width: "6rem", sorted: true, cell: h => ago((page?.now ?? 0) - h.last_contact), number: true },
 ];
 // The columns have the server's names: it sorts, since it has all hosts. The latest contact is the least time ago.
 const orderOf = (sort: string): string => ({ "": "number", ago: "-contact", "-ago": "contact" })[sort] ?? sort;
@@ -59,7 +59,7 @@ const states = () => ["active", "on hold", "revoked", "left", "any"].map((state)
 const freshSeconds = 5, onePage = 1000;
 
 export function Hosts() {
-  const text = query("text"), state = query("state", "active"), tag = query("tag"), relay = Number(query("relay", "0"));
+  const text = query("text"), state = query("state", "active"), tag = query("tag"), needs = query("needs"), relay = Number(query("relay", "0"));
   const order = orderOf(query("sort"));
   const [relays] = useRelays();
   const [hosts, setHosts] = useState<Host[]>([]);
@@ -73,7 +73,7 @@ export function Hosts() {
     loading.current = true;
     try {
       const of: Record<string, string> = state === "on hold" ? { state: "active", on_hold: "true" } : state !== "any" ? { state } : {};
-      const fields = new URLSearchParams({ after: `${after}`, text, order, ...of, ...(tag ? { tag } : {}), ...(relay ? { relay: `${relay}` } : {}) });
+      const fields = new URLSearchParams({ after: `${after}`, text, order, ...of, ...(tag ? { tag } : {}), ...(needs ? { needs } : {}), ...(relay ? { relay: `${relay}` } : {}) });
       const got = await ask<HostPage>(`/v1/admin/host-pages?${fields.toString().replaceAll("+", "%20")}`);
       if (number !== asked.current) return;
       const known = new Set(so_far.map(each => each.id));  // the order may have moved on in between
@@ -84,11 +84,11 @@ export function Hosts() {
     if (number === asked.current) loading.current = false;
   };
   useEffect(() => {
-    const timer = window.setTimeout(() => void load(0, []), text ? 250 : 0);
+    const timer = window.setTimeout(() => void load(0, []), text || needs ? 250 : 0);
     // What is not more than a page stays up to date.
     const fresh = window.setInterval(() => { if (!document.hidden && !loading.current && loaded.current <= onePage) void load(0, []); }, freshSeconds * 1000);
     return () => { clearTimeout(timer); clearInterval(fresh); ++asked.current; loading.current = false; };
-  }, [text, state, tag, order, relay]);
+  }, [text, state, tag, needs, order, relay]);
   const more = () => { if (page && page.next > 0 && !loading.current) void load(page.next, hosts); };
   const shown = useMemo(() => columns(relays, page), [relays, page]);
   return (
@@ -97,6 +97,7 @@ export function Hosts() {
       <form class="filter" onSubmit={event => event.preventDefault()}>
         <input id="text" type="search" aria-label={t.hostFilter} placeholder={t.hostFilter} value={text} onInput={event => show({ text: event.currentTarget.value })} />
         <input id="tag" type="search" class="short" aria-label={t.tag} placeholder={t.tag} value={tag} onInput={event => show({ tag: event.currentTarget.value.trim() })} />
+        <input id="needs" type="search" class="short" aria-label={t.hostNeeds} placeholder={t.offers} title={t.hostNeeds} value={needs} onInput={event => show({ needs: event.currentTarget.value.replaceAll(" ", "") })} />
         <Choice label={t.state} of={states()} now={state} onChoose={value => show({ state: value === "active" ? "" : value })} />
         {relay > 0 && <button type="button" class="plain small" onClick={() => show({ relay: "" })}>{t.underRelay(relayOf(relays, relay))} ×</button>}
         <span class="calm" role="status">{page ? t.inAll(plural(hosts.length, page.next ? t.hostsShownSoFar : t.hostsShown), count(page.total)) : ""}</span>

@@ -43,7 +43,7 @@ export interface ProblemInfo {
   eta_low_seconds: number; eta_high_seconds: number; waits: string; needs: string; done: number; units: number;
   open_units: number; splits: number; recovered: number; duplicates: number; wasted_cost: number; wasted: number;
   disagreements: number; hosts: number; created_at: number; started_at: number; finished_at: number; elapsed_seconds: number;
-  shares: HostShare[]; shares_total: number; results: ResultFile[]; set_aside: SetAside[]; errors: ErrorGroup[];
+  shares: HostShare[]; shares_total: number; results: ResultFile[]; set_aside: SetAside[]; errors: ErrorGroup[]; flow: string;
 }
 export type ProblemState = "planning" | "running" | "paused" | "combining" | "finished" | "cancelled" | "failed" | "stopped";
 export interface HostShare {
@@ -115,6 +115,22 @@ export interface DecisionInfo {
 }
 export interface KernelOutput {
   host: number; host_name: string; unit: number; text: string; at: number;
+}
+export interface ProblemHosts {
+  needs: string[]; platforms: string[]; memory_bytes: number; cores: number; hosts: number; suited: number;
+  unsuited: UnsuitedHosts[];
+}
+export interface UnsuitedHosts {
+  kind: string; value: string; text: string; hosts: number; examples: number[]; names: string[];
+}
+export interface FlowInfo {
+  name: string; nodes: FlowStep[];
+}
+export interface FlowStep {
+  name: string; application: string; after: FlowLink[]; problem: number; state: string; done: number; message: string;
+}
+export interface FlowLink {
+  node: string; results: string[];
 }
 export interface ItemMap {
   id: number; stage: number; stage_name: string; items: number; items_per_cell: number; accepted: number[]; held: number[];

@@ -2,7 +2,7 @@ import { ask, list, type Application } from "./api";
 import { live } from "./live";
 import type { AuditPage, SettingInfo } from "./messages";
 import { Card, Choice, Heading, Missing, rich, Table, usePolled } from "./parts";
-import { query, show } from "./route";
+import { needsLink, query, show } from "./route";
 import { t } from "./strings";
 import { t as l } from "./strings/later";
 import { bytes, count, plural, time } from "./words";
@@ -25,7 +25,7 @@ export function Audit() {
           <thead><tr><th scope="col">{l.when}</th><th scope="col">{l.who}</th><th scope="col">{l.what}</th><th scope="col">{l.target}</th><th scope="col">{l.newValue}</th></tr></thead>
           <tbody>
             {[...log.acts].reverse().map(act => (
-              <tr key={act.number}><td>{time(act.at)}</td><td>{act.actor} <span class="calm">{t.roles[act.role] ?? act.role}</span></td><td>{act.action}</td><td>{act.object}</td><td>{act.summary}</td></tr>
+              <tr key={act.number}><td class="stamp">{time(act.at)}</td><td>{act.actor} <span class="calm">{t.roles[act.role] ?? act.role}</span></td><td>{l.actions[act.action] ?? act.action}</td><td>{act.object}</td><td class="long">{act.summary}</td></tr>
             ))}
           </tbody>
         </Table>
@@ -34,7 +34,7 @@ export function Audit() {
       {log.refusals.length > 0 && (
         <Card title={l.refused} wide>
           <ul class="errors">
-            {log.refusals.map((r, i) => <li key={i}><b>{r.actor}</b>, {l.refusedTimes(`${r.action}: ${r.kind}`, plural(r.times, t.times), time(r.last_at), r.last_network)}</li>)}
+            {log.refusals.map((r, i) => <li key={i}><b>{r.actor}</b>, {l.refusedTimes(`${l.actions[r.action] ?? r.action}: ${r.kind}`, plural(r.times, t.times), time(r.last_at), r.last_network)}</li>)}
           </ul>
         </Card>
       )}
@@ -52,12 +52,12 @@ export function Applications() {
       <Card title={t.applications} wide>
         {applications.length === 0 ? <p>{rich(l.noApplications)}</p> : (
           <Table label={t.applications}>
-            <thead><tr><th scope="col">{t.application}</th><th scope="col">{l.signedBy}</th><th scope="col">{l.platforms}</th><th scope="col" class="n">{l.size}</th><th scope="col">{t.added}</th><th scope="col">SHA-256</th></tr></thead>
+            <thead><tr><th scope="col">{t.application}</th><th scope="col">{l.signedBy}</th><th scope="col">{l.platforms}</th><th scope="col">{l.needs}</th><th scope="col" class="n">{l.size}</th><th scope="col">{t.added}</th><th scope="col">SHA-256</th></tr></thead>
             <tbody>
               {applications.map(a => (
                 <tr key={a.archive}>
                   <th scope="row">{a.title || a.name}<br /><span class="calm">{a.name}@{a.application_version}</span></th>
-                  <td>{a.signer}{a.signer_expires ? <><br /><span class="calm">{l.until(time(a.signer_expires))}</span></> : null}</td><td>{a.platforms.join(", ")}</td><td class="n">{bytes(a.archive_bytes)}</td><td>{time(a.added_at)}</td><td><code>{a.archive.slice(0, 16)}…</code></td>
+                  <td>{a.signer}{a.signer_expires ? <><br /><span class="calm">{l.until(time(a.signer_expires))}</span></> : null}</td><td>{a.platforms.join(", ")}</td><td>{a.needs.length ? <a href={needsLink(a.needs)}>{a.needs.join(", ")}</a> : "–"}</td><td class="n">{bytes(a.archive_bytes)}</td><td>{time(a.added_at)}</td><td><code>{a.archive.slice(0, 16)}…</code></td>
                 </tr>
               ))}
             </tbody>

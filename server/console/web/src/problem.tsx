@@ -1,14 +1,13 @@
 import { useState } from "preact/hooks";
 import { ask, list, may, type ItemMap, type Problem, type ProblemSample } from "./api";
 import { Course } from "./course";
-import { Fetched } from "./fetched";
+import { Further } from "./fetched";
 import { Files } from "./files";
 import { ItemMapView } from "./itemmap";
 import type { DecisionInfo } from "./messages";
 import { Errors } from "./overview";
 import { Bar, Card, Crumbs, Figure, Heading, Missing, State, Strip, Table, usePolled } from "./parts";
 import { useLivePicture, type LivePicture } from "./picture";
-import { Scheduling } from "./scheduling";
 import { t } from "./strings";
 import { Controls, Trouble, Versions } from "./stopped";
 import { ago, count, done, figure, left, over, percent, plural, time } from "./words";
@@ -27,7 +26,8 @@ function Whole({ p, path, again }: { p: Problem; path: string; again: () => void
   const [decisions, noDecisions] = usePolled<DecisionInfo[]>(() => list(`${path}/decisions?count=500`), ended ? 0 : 10, [p.id, ended]);
   const picture = useLivePicture(p);
   const names = new Map(p.shares.map(share => [share.host, share.name]));
-  const table = (p.state === "finished" ? p.results : picture.made?.files)?.find(file => file.name === "table.csv");
+  const files = p.state === "finished" ? p.results : picture.made?.files;
+  const table = files?.find(file => file.name === "table.csv");
   const part = p.items > 0 ? p.accepted / p.items : 0;
   return (
     <>
@@ -43,7 +43,8 @@ function Whole({ p, path, again }: { p: Problem; path: string; again: () => void
         <Figure name={t.hostsAtWork} value={count(p.hosts)} />
         <Figure name={t.wasted} value={percent(Math.max(0, p.wasted ?? 0))} />
       </Strip>
-      {table && <Fetched of={({ TableView }) => <TableView p={p} file={table} again={again} />} />}
+      {p.flow && <Further of={({ FlowCard }) => <FlowCard name={p.flow} here={p.id} />} />}
+      {table && <Further of={({ TableView }) => <TableView p={p} file={table} rows={files?.find(file => file.name === "rows.tar")} again={again} />} />}
       <div class="columns">
         <div>
           <Card title={t.items}>
@@ -58,7 +59,8 @@ function Whole({ p, path, again }: { p: Problem; path: string; again: () => void
           <Card title={t.errors}><Errors problem={p.id} /><Aside p={p} /></Card>
           {p.state === "running" && <LiveOutput p={p} />}
           <Details p={p} again={again} />
-          <Card title={t.decisions}>{decisions ? <Decisions decisions={decisions.slice(0, 30)} names={names} /> : <Missing wrong={noDecisions} />}</Card>
+          {!ended && <Further of={({ SuitedHosts }) => <SuitedHosts p={p} />} />}
+          <Card title={t.decisions}>{decisions ? <Further of={({ Decisions }) => <Decisions decisions={decisions.slice(0, 30)} names={names} />} /> : <Missing wrong={noDecisions} />}</Card>
         </div>
       </div>
     </>
@@ -81,7 +83,7 @@ function LiveOutput({ p }: { p: Problem }) {
   const [shown, setShown] = useState(false);
   return (
     <Card title={t.kernelOutput} actions={<button class="plain small" aria-expanded={shown} onClick={() => setShown(!shown)}>{shown ? t.hide : t.look}</button>}>
-      {shown ? <Fetched of={({ Output }) => <Output p={p} />} /> : <p class="calm">{t.outputHint}</p>}
+      {shown ? <Further of={({ Output }) => <Output p={p} />} /> : <p class="calm">{t.outputHint}</p>}
     </Card>
   );
 }
@@ -101,7 +103,7 @@ function Details({ p, again }: { p: Problem; again: () => void }) {
         {p.finished_at > 0 && <><dt>{t.facts.ended}</dt><dd>{time(p.finished_at)}</dd></>}
         <dt>{t.facts.units}</dt><dd>{t.unitsSplit(count(p.units), count(p.splits))}</dd>
       </dl>
-      {changing && <Scheduling p={p} again={again} onClose={() => setChanging(false)} />}
+      {changing && <Further of={({ Scheduling }) => <Scheduling p={p} again={again} onClose={() => setChanging(false)} />} />}
     </Card>
   );
 }
@@ -151,16 +153,4 @@ function Aside({ p }: { p: Problem }) {
 function Prose({ text }: { text: string }) {
   const [first, ...rest] = text.trim().split("\n");
   return rest.length ? <details><summary>{first}</summary><pre tabIndex={0}>{text}</pre></details> : <>{first}</>;
-}
-
-function Decisions({ decisions, names }: { decisions: DecisionInfo[]; names: Map<number, string> }) {
-  if (decisions.length === 0) return <p class="calm">{t.noDecisions}</p>;
-  return (
-    <ol class="decisions" tabIndex={0} aria-label={t.decisionsLabel}>
-      {decisions.map((d, i) => (
-        <li key={i}><span class="calm">{time(d.at)}</span> <b>{d.kind}</b> {d.host > 0 && <>{t.forHost(names.get(d.host) ?? t.hostNumber(d.host))} </>}
-          {d.range.end > d.range.begin && <>{t.itemsFromTo(count(d.range.begin), count(d.range.end - 1))}: </>}{d.reason}</li>
-      ))}
-    </ol>
-  );
 }

@@ -21,3 +21,6 @@ export function show(changed: Record<string, string>): void {
   history.replaceState(null, "", `/console${page || "#/"}${all ? `?${all}` : ""}`);
   route.value = location.hash;
 }
+
+// The hosts that meet these needs, such as "python>=3.9".
+export const needsLink = (needs: string[]): string => `#/hosts?${new URLSearchParams({ needs: needs.join(",") }).toString()}`;

@@ -18,11 +18,14 @@ export interface Column<T> {
 }
 
 const margin = 10;
+// Taller than this no browser makes a page's element (Firefox 17.9 million pixels): then each pixel of scrolling stands for more than one.
+const tallest = 15e6;
 const compare = (a: number | string, b: number | string): number => typeof a === "number" && typeof b === "number" ? a - b : `${a}`.localeCompare(`${b}`, language, { numeric: true });
 
-// `brief`: a row as a phone shows it, in two lines. `onEnd`: the last rows are in view.
-export function Rows<T>({ label, columns, rows, id, brief, first = "", onEnd }: {
+// `brief`: a row as a phone shows it, in two lines. `onEnd`: the last rows are in view. `onShown`: these are, the last one excluded.
+export function Rows<T>({ label, columns, rows, id, brief, first = "", onEnd, onShown }: {
   label: string; columns: Column<T>[]; rows: T[]; id: (row: T) => number | string; brief: (row: T) => ComponentChildren; first?: string; onEnd?: () => void;
+  onShown?: (from: number, to: number) => void;
 }) {
   const small = phone.value, rowHeight = small ? 64 : 38;
   const sort = query("sort", first);
@@ -34,7 +37,10 @@ export function Rows<T>({ label, columns, rows, id, brief, first = "", onEnd }: 
   const [top, setTop] = useState(0);
   const [height, setHeight] = useState(560);
   const place = useRef<HTMLDivElement>(null), body = useRef<HTMLDivElement>(null), whole = useRef<HTMLDivElement>(null);
-  const from = Math.max(0, Math.floor(top / rowHeight) - margin);
+  const all = ordered.length * rowHeight, tall = Math.min(all, tallest);
+  // How far the rows are from where they would be if each pixel stood for one.
+  const ahead = tall < all && tall > height ? (Math.min(top, tall - height) / (tall - height)) * (all - tall) : 0;
+  const from = Math.max(0, Math.floor((top + ahead) / rowHeight) - margin);
   const shown = ordered.slice(from, from + Math.ceil(height / rowHeight) + 2 * margin);
   useEffect(() => {
     const node = place.current!;
@@ -42,12 +48,16 @@ export function Rows<T>({ label, columns, rows, id, brief, first = "", onEnd }: 
     watch.observe(node);
     return () => watch.disconnect();
   }, []);
-  useEffect(() => whole.current?.style.setProperty("--columns", columns.map(column => column.width).join(" ")), [columns]);
+  useEffect(() => {
+    whole.current?.style.setProperty("--columns", columns.map(column => column.width).join(" "));
+    whole.current?.style.setProperty("--least", `${7 * columns.length}rem`);
+  }, [columns]);
   useEffect(() => {
     if (!body.current) return;
-    body.current.style.height = `${ordered.length * rowHeight}px`;
-    body.current.style.paddingTop = `${from * rowHeight}px`;
-  }, [from, ordered.length, rowHeight]);
+    body.current.style.height = `${tall}px`;
+    body.current.style.paddingTop = `${Math.max(0, from * rowHeight - ahead)}px`;
+  }, [from, ahead, tall]);
+  useEffect(() => onShown?.(from, from + shown.length), [from, shown.length, rows]);
   useEffect(() => { if (onEnd && from + shown.length >= ordered.length - 50) onEnd(); }, [from, ordered.length]);
   useEffect(() => { if (place.current) place.current.scrollTop = 0; }, [sort]);
   const can = (column: Column<T>) => column.order !== undefined || column.sorted === true;

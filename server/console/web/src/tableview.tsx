@@ -1,85 +1,101 @@
-// A result that is a table of rows: the server sorts and filters it, and sends a page at a time.
-import { useEffect, useState } from "preact/hooks";
+// A result that is a table of rows: the server sorts and filters it, and sends the rows that are looked at.
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ask, change, may, type Problem, type ResultFile } from "./api";
-import type { TablePage } from "./messages";
-import { attempt, Card, Choice, Missing, Table } from "./parts";
+import type { TablePage, TableRow } from "./messages";
+import { attempt, Card, Choice, Missing } from "./parts";
 import { query, show } from "./route";
-import { t } from "./strings";
+import { RowResults } from "./rowresults";
+import { Rows, type Column } from "./rows";
 import { t as l } from "./strings/later";
 import { count, plural } from "./words";
 
-const pageRows = 100;
+const pageRows = 200;
+const pagesKept = 60;  // here; those looked at last
+const askAfter = 60;  // milliseconds that the reader stays, so that not all pages that pass are fetched
 
-// `again`: the problem has changed.
-export function TableView({ p, file, again }: { p: Problem; file: ResultFile; again: () => void }) {
-  const failed = query("rows") === "failed", order = query("by"), from = Number(query("from", "0"));
-  const [page, setPage] = useState<TablePage>();
+// `file`: table.csv; `rows`: rows.tar, if there is one. `again`: the problem has changed.
+export function TableView({ p, file, rows: archive, again }: { p: Problem; file: ResultFile; rows?: ResultFile; again: () => void }) {
+  const failed = query("rows") === "failed", order = query("sort"), chosen = Number(query("row", "0"));
+  const [head, setHead] = useState<TablePage>();
   const [wrong, setWrong] = useState("");
+  const [, setNews] = useState(0);
+  // By their numbers; `of`: of which table, filter and order. Those of the table before stay until the new ones are here.
+  const pages = useRef(new Map<number, { of: string; rows: TableRow[] }>()), asked = useRef(new Set<number>()), which = useRef(""), seen = useRef([0, 0]), timer = useRef(0);
+  which.current = `${file.digest} ${failed} ${order}`;
+
+  const fetchPage = async (number: number) => {
+    const of = which.current;
+    if (pages.current.get(number)?.of === of || asked.current.has(number)) return;
+    asked.current.add(number);
+    try {
+      const fields = new URLSearchParams({ from: `${number * pageRows}`, count: `${pageRows}`, order, failed: `${failed}` });
+      const got = await ask<TablePage>(`/v1/admin/tables/${file.digest}?${fields.toString().replaceAll("+", "%20")}`);
+      if (of !== which.current) return;
+      pages.current.delete(number);  // so that it is the newest
+      pages.current.set(number, { of, rows: got.page });
+      for (const old of pages.current.keys()) if (pages.current.size > pagesKept) pages.current.delete(old);
+      if (number === 0 || !head) setHead(got);
+      setNews(Math.random());
+      setWrong("");
+    } catch (error) { if (of === which.current) setWrong((error as Error).message); }
+    if (of === which.current) asked.current.delete(number);
+  };
+  const fetchSeen = () => { for (let number = Math.floor(seen.current[0] / pageRows); number * pageRows < seen.current[1]; ++number) void fetchPage(number); };
+  useEffect(() => pages.current.clear(), [failed, order]);
   useEffect(() => {
-    let gone = false;
-    const fields = new URLSearchParams({ from: `${from}`, count: `${pageRows}`, order, failed: `${failed}` });
-    ask<TablePage>(`/v1/admin/tables/${file.digest}?${fields.toString().replaceAll("+", "%20")}`).then(
-      got => { if (!gone) { setPage(got); setWrong(""); } }, (error: Error) => { if (!gone) setWrong(error.message); });
-    return () => { gone = true; };
-  }, [file.digest, failed, order, from]);
+    asked.current.clear();
+    void fetchPage(0);
+    fetchSeen();
+    return () => clearTimeout(timer.current);
+  }, [file.digest, failed, order]);
+  useEffect(() => () => { which.current = ""; }, []);
+  const onShown = (from: number, to: number) => {
+    seen.current = [from, to];
+    clearTimeout(timer.current);
+    timer.current = window.setTimeout(fetchSeen, askAfter);
+  };
+
   const retry = () => void attempt(() => change(`/v1/admin/problems/${p.id}/retry-failed`), l.failedRunAgain(p.name)).then(again);
-  const down = order.startsWith("-"), by = order.replace(/^-/, "");
-  const turn = (column: string) => show({ by: column !== by ? column : down ? "" : `-${column}`, from: "" });
+  const numbers = useMemo(() => Array.from({ length: head?.chosen ?? 0 }, (_, i) => i), [head?.chosen]);
+  const row = (i: number): TableRow | undefined => pages.current.get(Math.floor(i / pageRows))?.rows[i % pageRows];
+  const status = head?.columns.indexOf("status") ?? -1;
+  const link = (value: string) => archive && Number(value) > 0
+    ? <button type="button" class="link" aria-label={l.resultsOfRow(Number(value))} onClick={() => show({ row: value })}>{value}</button> : value;
+  const columns = useMemo(() => head?.columns.map((name, i): Column<number> => ({
+    id: name, name, width: "minmax(6rem, 1fr)", sorted: true, number: head.page.every(each => each.values[i] === "" || Number.isFinite(Number(each.values[i]))),
+    cell: at => {
+      const value = row(at)?.values[i];
+      return value === undefined ? "…" : i === status && value !== "ok" ? <span class="bad">{value}</span> : name === "row" ? link(value) : <span title={value}>{value}</span>;
+    },
+  })) ?? [], [head?.columns.join(), file.digest, archive?.digest]);
+  const brief = (at: number) => {
+    const values = row(at)?.values;
+    if (!values || !head) return <span>…</span>;
+    const rest = head.columns.flatMap((name, i) => (i === 0 || i === status ? [] : [`${name} ${values[i] || "–"}`]));
+    return <><span><b>{link(values[0])}</b><span class={values[status] === "ok" ? "fine" : "bad"}>{values[status]}</span></span><span><small>{rest.join(", ")}</small></span></>;
+  };
   const tools = (
     <span class="buttons">
-      {may("operator") && page !== undefined && page.failed > 0 && <button class="plain small" onClick={retry}>{l.runFailedAgain}</button>}
+      {may("operator") && head !== undefined && head.failed > 0 && <button class="plain small" onClick={retry}>{l.runFailedAgain}</button>}
       <a class="button plain small" href={`/v1/blobs/${file.digest}`} download={file.name}>{l.asCsv}</a>
     </span>
   );
   return (
-    <Card title={l.table} wide actions={tools}>
-      {wrong && <p role="alert" class="bad">{wrong}</p>}
-      {!page ? !wrong && <Missing wrong="" /> : (
-        <>
-          <div class="filter">
-            <Choice label={l.rowsShown} of={[["", l.allRows(count(page.rows))], ["failed", l.failedRows(count(page.failed))]]} now={failed ? "failed" : ""} onChoose={value => show({ rows: value, from: "" })} />
-            <span class="calm" role="status">{page.rows < p.items ? l.rowsDone(count(page.rows), count(p.items)) : ""}</span>
-          </div>
-          {page.page.length === 0 ? <p class="calm">{l.noSuchRows}</p> : <div class="page-rows"><Page page={page} by={by} down={down} turn={turn} /></div>}
-          <Pager page={page} />
-        </>
-      )}
-    </Card>
-  );
-}
-
-function Page({ page, by, down, turn }: { page: TablePage; by: string; down: boolean; turn: (column: string) => void }) {
-  const status = page.columns.indexOf("status");
-  const numeric = page.columns.map((_, i) => page.page.every(row => row.values[i] === "" || Number.isFinite(Number(row.values[i]))));
-  return (
-    <Table label={l.table}>
-      <thead><tr>
-        {page.columns.map((column, i) => (
-          <th scope="col" key={column} class={numeric[i] ? "n" : undefined} aria-sort={column === by ? (down ? "descending" : "ascending") : undefined}>
-            <button type="button" class="heading" onClick={() => turn(column)}>{column}<i aria-hidden="true">{column === by ? (down ? " ↓" : " ↑") : ""}</i></button>
-          </th>
-        ))}
-      </tr></thead>
-      <tbody>
-        {page.page.map(row => (
-          <tr key={row.values[0]}>{row.values.map((value, i) => <td key={i} class={numeric[i] ? "n" : i === status && value !== "ok" ? "bad" : undefined}>{value}</td>)}</tr>
-        ))}
-      </tbody>
-    </Table>
-  );
-}
-
-function Pager({ page }: { page: TablePage }) {
-  const end = page.first + page.page.length, last = Math.max(0, Math.ceil(page.chosen / pageRows) - 1) * pageRows;
-  if (page.chosen <= pageRows) return <p class="calm">{plural(page.chosen, l.rowsInAll)}</p>;
-  const to = (from: number) => () => show({ from: from > 0 ? `${from}` : "" });
-  return (
-    <div class="filter" role="navigation" aria-label={l.pages}>
-      <button class="plain small" disabled={page.first === 0} onClick={to(0)}>{l.first}</button>
-      <button class="plain small" disabled={page.first === 0} onClick={to(page.first - pageRows)}>{l.before}</button>
-      <span class="calm" role="status">{t.of(`${count(page.first + 1)}–${count(end)}`, count(page.chosen))}</span>
-      <button class="plain small" disabled={end >= page.chosen} onClick={to(page.first + pageRows)}>{l.next}</button>
-      <button class="plain small" disabled={end >= page.chosen} onClick={to(last)}>{l.last}</button>
-    </div>
+    <>
+      <Card title={l.table} wide actions={tools}>
+        {wrong && <p role="alert" class="bad">{wrong}</p>}
+        {!head ? !wrong && <Missing wrong="" /> : (
+          <>
+            <div class="filter">
+              <Choice label={l.rowsShown} of={[["", l.allRows(count(head.rows))], ["failed", l.failedRows(count(head.failed))]]} now={failed ? "failed" : ""} onChoose={value => show({ rows: value })} />
+              <span class="calm" role="status">{head.rows < p.items ? l.rowsDone(count(head.rows), count(p.items)) : plural(head.chosen, l.rowsInAll)}</span>
+            </div>
+            {head.chosen === 0 ? <p class="calm">{l.noSuchRows}</p>
+              : <div class="table-rows"><Rows key={`${failed}`} label={l.table} columns={columns} rows={numbers} id={i => i} brief={brief} onShown={onShown} /></div>}
+          </>
+        )}
+      </Card>
+      {archive && chosen > 0 && <RowResults file={archive} row={chosen} onClose={() => show({ row: "" })} />}
+    </>
   );
 }

@@ -5,7 +5,7 @@ export const shared: Shared = {
   states: {
     running: "läuft", planning: "plant", combining: "fügt zusammen", paused: "pausiert", stopped: "gestoppt", failed: "gescheitert", finished: "fertig", cancelled: "abgebrochen",
     active: "aktiv", "on hold": "angehalten", revoked: "gesperrt", left: "ausgetreten", any: "alle", valid: "gültig", withdrawn: "zurückgezogen", expired: "abgelaufen", open: "offen", done: "erledigt",
-    full: "voll",
+    full: "voll", waiting: "wartet", blocked: "kann nicht beginnen", refused: "abgelehnt",
   },
   unknown: "noch unbekannt",
   ago: time => `vor ${time}`,
@@ -124,6 +124,9 @@ export const texts: Strings = {
   anyOf: number => `alle ${number}`,
   problemsOf: (shown, all) => `${shown} von ${all}`,
   noProblemMatches: "Keine Aufgabe passt.",
+  flowWith: { one: "Ablauf, bisher #", other: "Ablauf, bisher #" },
+  problemsOfFlow: name => `Aufgaben des Ablaufs ${name}`,
+  finishedOf: (finished, all) => `${finished} von ${all} fertig`,
 
   waitingFor: what => `Wartet: ${what}`,
   doneName: "erledigt",
@@ -218,6 +221,8 @@ export const texts: Strings = {
   coresTagged: (cores, tags) => `${cores} Kerne${tags && `, ${tags}`}`,
   hostFilter: "Name, Schlagwort, Version oder Plattform",
   tag: "Schlagwort",
+  offers: "Bietet",
+  hostNeeds: "Bedarf, den der Rechner erfüllt, etwa python>=3.9,numpy",
   hostsShown: { one: "# Rechner gezeigt", other: "# Rechner gezeigt" },
   hostsShownSoFar: { one: "bisher # Rechner gezeigt", other: "bisher # Rechner gezeigt" },
   inAll: (shown, all) => `${shown}, insgesamt ${all}`,

@@ -5,7 +5,7 @@ export const shared = {
   states: {
     running: "running", planning: "planning", combining: "combining", paused: "paused", stopped: "stopped", failed: "failed", finished: "finished", cancelled: "cancelled",
     active: "active", "on hold": "on hold", revoked: "revoked", left: "left", any: "any", valid: "valid", withdrawn: "withdrawn", expired: "expired", open: "open", done: "done",
-    full: "full",
+    full: "full", waiting: "waiting", blocked: "cannot begin", refused: "refused",
   } as Record<string, string>,
   unknown: "not known yet",
   ago: (time: string) => `${time} ago`,
@@ -129,6 +129,9 @@ export const en = {
   anyOf: (number: string) => `any ${number}`,
   problemsOf: (shown: string, all: string) => `${shown} of ${all}`,
   noProblemMatches: "No problem matches.",
+  flowWith: { one: "flow, # so far", other: "flow, # so far" },
+  problemsOfFlow: (name: string) => `problems of the flow ${name}`,
+  finishedOf: (finished: string, all: string) => `${finished} of ${all} finished`,
 
   // A problem.
   waitingFor: (what: string) => `Waiting: ${what}`,
@@ -227,6 +230,8 @@ export const en = {
   coresTagged: (cores: string, tags: string) => `${cores} cores${tags && `, ${tags}`}`,
   hostFilter: "Name, tag, version or platform",
   tag: "Tag",
+  offers: "Offers",
+  hostNeeds: "Needs that the host meets, such as python>=3.9,numpy",
   hostsShown: { one: "# host shown", other: "# hosts shown" },
   hostsShownSoFar: { one: "# host shown so far", other: "# hosts shown so far" },
   inAll: (shown: string, all: string) => `${shown}, ${all} in all`,

@@ -158,7 +158,7 @@ export const en = {
   fullScreen: "Full screen",
   leaveWall: "Leave the wall",
   hostsWord: { one: "{n} host", other: "{n} hosts" },
-  slotsWord: "{n} busy slots",
+  slotsWord: { one: "{n} busy slot", other: "{n} busy slots" },
   hoursWord: "{n} core-hours",
   andMoreProblems: (more: string, which: string) => `and ${more}: ${which}`,
   hostsAtWork: { one: "# host at work", other: "# hosts at work" },
@@ -174,11 +174,11 @@ export const en = {
   trustName: "trust: chance that a result is correct",
   noUnits: "No units yet.",
   hostFacts: {
-    cores: "cores, memory", speed: "speed of a core", platform: "platform", client: "client", joined: "joined", relay: "under the relay", under: "hosts under it", contact: "last contact", tags: "tags",
+    cores: "cores, memory", speed: "speed of a core", platform: "platform", offers: "offers to kernels", client: "client", joined: "joined", relay: "under the relay", under: "hosts under it", contact: "last contact", tags: "tags",
   },
   joinCodeQr: "join code as a QR code",
   cpuInUse: "CPU in use", memoryInUse: "memory in use", temperature: "temperature",
-  notMeasured: "not measured",
+  notMeasured: "not measured", notReported: "not reported yet",
   joinedWith: (time: string, code: string) => `${time} with join code ${code}`,
   tags: "Tags",
   noTags: "None.",
@@ -202,7 +202,7 @@ export const en = {
   nowEnd: "now",
   lastUnits: { one: "The last # unit as a table", other: "The last # units as a table" },
   delivered: "Delivered", handedOut: "Handed out", duration: "Duration",
-  table: "Table", asCsv: "Download as CSV", rowsShown: "Rows shown", pages: "Pages of the table",
+  table: "Table", asCsv: "Download as CSV", rowsShown: "Rows shown",
   allRows: (rows: string) => `All rows (${rows})`,
   failedRows: (rows: string) => `Failed (${rows})`,
   rowsDone: (rows: string, all: string) => `${rows} of ${all} rows are done.`,
@@ -213,5 +213,43 @@ export const en = {
   runFailedAgain: "Run failed rows again",
   failedRunAgain: (name: string) => `The failed rows of ${name} run again.`,
   rowsInAll: { one: "# row", other: "# rows" },
-  first: "First", before: "Previous", next: "Next", last: "Last",
+
+  // Words that the server sends as codes; of an act in the audit log the code itself.
+  decisionKinds: { "set-aside": "quarantine", "pass-over": "pass over" } as Record<string, string>,
+  actions: {} as Record<string, string>,
+
+  // Flows.
+  flowNamed: (name: string) => `Flow ${name}`,
+  allNodes: "All its nodes",
+  graph: "Graph", nodes: "Nodes", node: "Node",
+  graphLabel: (name: string, nodes: string) => `graph of the flow ${name}, ${nodes}`,
+  nNodes: { one: "# node", other: "# nodes" },
+  nodesFinished: (finished: string, all: string) => `${finished} of ${all} nodes finished`,
+  finishedFirst: "has to finish first",
+  needs: "Needs",
+  waitsFor: (nodes: string) => `waits for ${nodes}`,
+  cannotBegin: (nodes: string) => `cannot begin without ${nodes}`,
+
+  // Which hosts can compute a problem.
+  suitedHosts: "Hosts that can compute it",
+  suitedOf: (suited: string, hosts: string) => `${suited} of ${hosts} can compute it.`,
+  onlineHosts: { one: "# host online", other: "# hosts online" },
+  suitedFacts: { needs: "needs", platforms: "platforms", kernel: "a kernel uses" },
+  anyPlatform: "any",
+  memoryAndCores: (memory: string, cores: string) => `${memory}, ${cores}`,
+  allCores: "all cores",
+  cannotCompute: "The others cannot",
+  unsuited: {
+    platform: platform => `no kernel for ${platform}`, need: needs => `lacks ${needs}`, memory: mebibytes => `less than ${mebibytes} MiB of memory`, cores: cores => `lends fewer than ${cores} cores`,
+    silent: () => "has not asked for work since the server started", "on hold": () => "on hold", failures: () => "held back after failures of this application",
+  } as Record<string, (value: string) => string>,
+
+  // The results of a row.
+  resultsOfRow: (row: number) => `Results of row ${row}`,
+  rowAsTar: "Download as tar",
+  closeRow: "Close",
+  noSuchRow: (row: number) => `The table has no row ${row}.`,
+  rowTooLarge: (size: string) => `The row has ${size}: gleaner-admin problem result --row downloads it.`,
+  noRowIndex: "The application was bundled by an older gleaner-admin, so that a row cannot be taken out here. The archive has all rows:",
+  rowHasNoFiles: "This row has no files.",
 };
