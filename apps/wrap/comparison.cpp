@@ -19,7 +19,8 @@ namespace {
 constexpr std::size_t said_bytes_max = 200;  // of its first line
 constexpr int look_milliseconds = 5;
 
-// The read end of a pipe, and a process of a group of its own.
+// The read end of a pipe, and a process. The sandbox forbids groups: what that starts, and leaves running, is
+// stopped with the manager (its contract: between an answer and the next command it stands still).
 struct Running {
   pid_t child = 0;
   int output = -1;
@@ -36,13 +37,8 @@ Result<Running> start(const std::string& program, const std::string& one, const 
   ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
-  posix_spawnattr_t attributes;
-  ::posix_spawnattr_init(&attributes);
-  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   Running running;
-  const int failure =
-      ::posix_spawn(&running.child, program.c_str(), &actions, &attributes, arguments, environ);
-  ::posix_spawnattr_destroy(&attributes);
+  const int failure = ::posix_spawn(&running.child, program.c_str(), &actions, nullptr, arguments, environ);
   ::posix_spawn_file_actions_destroy(&actions);
   ::close(ends[1]);
   running.output = ends[0];
@@ -51,10 +47,10 @@ Result<Running> start(const std::string& program, const std::string& one, const 
   return Error{ErrorKind::io, "cannot start " + program + ": " + std::strerror(failure)};
 }
 
-// All that it prints is read, so that it does not wait; the beginning is kept.
+// What it has printed so far, a pipe's worth at most; the beginning is kept.
 void read_output(int output, std::string& said) {
-  char bytes[4096];
-  for (ssize_t count = 0; (count = ::read(output, bytes, sizeof bytes)) > 0;)
+  char bytes[65536];
+  if (const ssize_t count = ::read(output, bytes, sizeof bytes); count > 0)
     said.append(bytes, std::min(static_cast<std::size_t>(count), said_bytes_max - said.size()));
 }
 
@@ -78,8 +74,8 @@ Result<std::string> Comparison::run(const std::string& one, const std::string& o
   TRY_ASSIGN(const Running running, start(program_.string(), one, other));
   std::string said;
   const int status = status_by(running, end_, said);
-  ::kill(-running.child, SIGKILL);  // and what it started
   if (status == -1) {
+    ::kill(running.child, SIGKILL);
     int ignored = 0;
     while (::waitpid(running.child, &ignored, 0) < 0 && errno == EINTR) continue;
   }

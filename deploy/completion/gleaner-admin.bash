@@ -32,8 +32,8 @@ _gleaner_admin() {
     "keys revoke") offered="--help --root --list --work-key --signer --tls-key --archive --application --below --reason" ;;
     "keys revoked") offered="--help" ;;
     "app new") offered="--help --language --out" ;;
-    "app wrap") offered="--help --name --app-version --title --meaning --suffix --number --ignore --data --bundle-libraries --shell --memory --out" ;;
-    "app check") offered="--help --parameters --param --input --table --seed --unconfined --keep" ;;
+    "app wrap") offered="--help --name --app-version --title --meaning --suffix --number --ignore --compare --data --bundle-libraries --shell --memory --out" ;;
+    "app check") offered="--help --parameters --param --input --table --seed --platform --unconfined --keep" ;;
     "app sign") offered="--help --key --certificate --out" ;;
     "app add") offered="--help" ;;
     "app list") offered="--help" ;;
@@ -53,7 +53,7 @@ _gleaner_admin() {
     "problem append") offered="--help --table --input" ;;
     "problem upgrade") offered="--help --app" ;;
     "problem cancel") offered="--help --yes" ;;
-    "problem result") offered="--help --out --force --partial" ;;
+    "problem result") offered="--help --out --force --row --partial" ;;
     "problem preview") offered="--help --out --force" ;;
     "problem delete") offered="--help --yes" ;;
     "problem decisions") offered="--help --count" ;;

@@ -55,7 +55,6 @@ Result<Manifest> read_bundle(const io::Path& directory) {
                      "the kernel and the manager"};
   for (const auto& [platform, path] : manifest.kernels) TRY(check_program(directory, path));
   TRY(check_program(directory, manifest.manager));
-  if (!manifest.helper.empty()) TRY(check_program(directory, manifest.helper));
   return manifest;
 }
 

@@ -197,7 +197,6 @@ Status check_whole(const Manifest& manifest, std::int64_t format, const std::str
     if (const auto parsed = parse_need(need); !parsed.ok()) mistake("needs", parsed.error().message);
   if (!wrapped && !manifest.wrap_compare.empty())
     mistake("wrap.compare", "compares results of wrap.command, and there is none");
-  if (wrapped && !manifest.helper.empty()) mistake("manager.helper", "goes without [wrap]: say wrap.compare");
   if (manifest.manager.empty() && !wrapped)
     mistake("manager.program", "missing: the manager's file in the bundle");
   if (manifest.kernels.empty() && !wrapped)
@@ -269,8 +268,6 @@ void declare(io::Settings& settings, Manifest& manifest, Fields& fields, Section
   settings.add("kernel", &manifest.kernels, "");
   settings.add("manager.program", &manifest.manager, "", check_path);
   settings.add("manager.keeps_inputs", &manifest.keeps_inputs, "");
-  if (which == Sections::all || !manifest.helper.empty())
-    settings.add("manager.helper", &manifest.helper, "", check_optional_path);
   if (which == Sections::all) {
     settings.add("wrap.command", &manifest.wrap, "");
     settings.add("wrap.suffix", &manifest.wrap_suffix, "", check_suffix);

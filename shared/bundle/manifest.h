@@ -48,7 +48,6 @@ struct Manifest {
   std::vector<std::string> needs;              // that a host must meet (shared/base/capability.h)
   std::map<std::string, std::string> kernels;  // platform -> file
   std::string manager;
-  std::string helper;         // a program that the manager starts; empty: none
   bool keeps_inputs = false;  // the problem's own inputs are for the manager only
   // [wrap]: a program of the bundle and its arguments (apps/wrap/command.h); then there are no kernels and
   // no manager until the bundle is completed (shared/bundle/wrap.h).

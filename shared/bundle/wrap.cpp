@@ -10,6 +10,7 @@ namespace gleaner::bundle {
 namespace {
 
 constexpr const char* command_file = "wrap.json";
+constexpr std::int64_t command_bytes_max = 256 << 10;
 constexpr const char* kernel_file = "bin/gleaner-wrap-kernel";
 constexpr const char* manager_file = "bin/gleaner-wrap-manager";
 
@@ -52,6 +53,13 @@ bool is_completed(const Manifest& manifest) {
   return manifest.manager == manager_file;
 }
 
+io::Path compare_program(const io::Path& directory) {
+  const auto text = io::real_files().read(directory / command_file, command_bytes_max);
+  if (!text.ok()) return {};
+  const json::Value compare = json::parse_or_null(*text)["compare"];
+  return compare.is_string() && !compare.string().empty() ? directory / compare.string() : io::Path();
+}
+
 Status complete_wrapped(const io::Path& directory, const io::Path& programs, const std::string& platform,
                         const io::Path& into) {
   TRY_ASSIGN(Manifest manifest, read_manifest(directory));
@@ -73,7 +81,6 @@ Status complete_wrapped(const io::Path& directory, const io::Path& programs, con
   manifest.wrap.clear();
   manifest.kernels = {{platform, kernel_file}};
   manifest.manager = manager_file;
-  manifest.helper = manifest.wrap_compare;
   if (!manifest.wrap_compare.empty()) manifest.comparison = Comparison::manager;
   return files.write(into / manifest_file, render_manifest(manifest), io::Mode::normal);
 }

@@ -18,6 +18,10 @@ namespace gleaner::bundle {
 // Is it the manifest of a completed one?
 [[nodiscard]] bool is_completed(const Manifest& manifest);
 
+// The program by which its manager compares results; empty: there is none. It is not in the manifest, where
+// clients that came before it would refuse the key.
+[[nodiscard]] io::Path compare_program(const io::Path& directory);
+
 // Makes the directory `into`, which must not exist. `programs` has wrap-kernel and wrap-manager for
 // `platform`.
 [[nodiscard]] Status complete_wrapped(const io::Path& directory, const io::Path& programs,

@@ -207,7 +207,7 @@ class Needs(unittest.TestCase):
             identity = server.add_problem("both", "both", count=10)
             for host in (arm, FakeHost(server, "other")):
                 grant, = host.work()[1]["decoded"]
-                self.assertEqual(grant["application"]["name"], "both")
+                self.assertEqual(grant["problem"], identity)
             self.assertEqual(server.problem(identity)["needs"], "")
 
     def test_hosts_without_python_get_nothing_and_the_reason_is_told(self):

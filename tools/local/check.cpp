@@ -194,8 +194,9 @@ class BundleCheck {
   // On this machine all of it may be there.
   Status needed_libraries_are_there() {
     CheckContext& c = context_;
+    const io::Path compare = c.bundle.compare.lexically_relative(c.bundle.directory);
     TRY_ASSIGN(const SystemNeeds needs, system_needs(c.world.files, c.bundle.directory,
-                                                     {c.bundle.manifest.manager, c.bundle.manifest.helper}));
+                                                     {c.bundle.manifest.manager, compare.string()}));
     const auto& missing = needs.missing;
     for (const MissingLibrary& each : missing)
       c.findings.failed(

@@ -119,7 +119,7 @@ Result<io::ProcessSpec> Confinement::manager(const LocalBundle& bundle, const Ma
   sandbox::Confined around;
   around.program = {bundle.manager.string()};
   around.runtime =
-      sandbox::runtime_files_of({bundle.manager, bundle.helper.empty() ? bundle.manager : bundle.helper});
+      sandbox::runtime_files_of({bundle.manager, bundle.compare.empty() ? bundle.manager : bundle.compare});
   around.readable = {as_it_is(bundle.directory), as_it_is(manager.problem), as_it_is(manager.segments)};
   around.writable = as_it_is(manager.directory);
   around.processes = manager_processes_max;

@@ -45,7 +45,7 @@ struct SymbolVersion {
 // chapter 5). Empty: none, or not such a file. What cannot be true of one ends the list.
 [[nodiscard]] std::vector<std::string> needed_libraries(std::string_view file);
 
-// Of all programs but those that run `on_server`, the manager and its helper, and of the libraries in the
+// Of all programs but those that run `on_server`, the manager and its comparison, and of the libraries in the
 // bundle that they need. Errors: io, a file cannot be read.
 [[nodiscard]] Result<SystemNeeds> system_needs(const io::Files& files, const io::Path& bundle,
                                                const std::vector<std::string>& on_server);

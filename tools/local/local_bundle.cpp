@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "shared/bundle/bundle.h"
+#include "shared/bundle/wrap.h"
 #include "shared/io/held_file.h"
 #include "shared/io/place_file.h"
 #include "shared/json/text.h"
@@ -64,7 +65,7 @@ Result<LocalBundle> open_bundle(const io::Path& directory, const std::string& pl
   }
   bundle.kernel = bundle.directory / kernel;
   bundle.manager = bundle.directory / bundle.manifest.manager;
-  if (!bundle.manifest.helper.empty()) bundle.helper = bundle.directory / bundle.manifest.helper;
+  bundle.compare = bundle::compare_program(bundle.directory);
   return bundle;
 }
 

@@ -22,7 +22,7 @@ struct LocalBundle {
   io::Path directory;  // absolute
   io::Path kernel;
   io::Path manager;
-  io::Path helper;                        // which it starts; empty: none
+  io::Path compare;                       // which it compares results with; empty: none
   std::optional<Emulator> emulator = {};  // which runs the kernel, of another platform
 };
 // With the kernel that a host of `platform` gets; nothing emulates it yet.

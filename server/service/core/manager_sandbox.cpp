@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "shared/bundle/wrap.h"
 #include "shared/io/process_tree.h"
 #include "shared/io/run_program.h"
 #include "shared/sandbox/usage.h"
@@ -94,8 +95,8 @@ Result<io::ProcessSpec> ManagerSandbox::confine(const ManagerSetup& setup) const
   TRY(give_to_its_user(base / "work", setup.problem.value));
   sandbox::Confined confined;
   confined.program = {program.string()};
-  confined.runtime =
-      sandbox::runtime_files_of({program, setup.helper.empty() ? program : bundle / setup.helper});
+  const io::Path compare = bundle::compare_program(bundle);
+  confined.runtime = sandbox::runtime_files_of({program, compare.empty() ? program : compare});
   confined.readable = {as_it_is(bundle), as_it_is(base / "problem")};
   confined.writable = as_it_is(base / "work");
   if (superuser_) confined.user = sandbox::own_user(directory_.root(), setup.problem.value);

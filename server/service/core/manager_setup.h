@@ -16,7 +16,6 @@ struct ManagerSetup {
   std::string program;  // in the bundle
   std::string parameters;
   std::vector<protocol::Input> inputs;
-  std::string helper = {};  // in the bundle, which the manager starts; empty: none
 };
 
 using HostNames = std::map<HostId, std::string>;

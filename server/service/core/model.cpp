@@ -116,8 +116,8 @@ void close_unit(Model& model, UnitId unit, HostId host_id) {
 
 ManagerSetup manager_setup(const Model& model, const Problem& problem) {
   const Application& application = model.applications.at(problem.row.application);
-  return {problem.row.id,         application.row.archive, application.manifest.manager,
-          problem.row.parameters, problem.row.inputs,      application.manifest.helper};
+  return {problem.row.id, application.row.archive, application.manifest.manager, problem.row.parameters,
+          problem.row.inputs};
 }
 
 Status store_changes(storage::Store& store, Model& model, Problem& problem, const policy::Changes& changes) {

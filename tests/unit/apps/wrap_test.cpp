@@ -263,8 +263,8 @@ TEST_CASE("a program of the author decides whether two results are equal") {
 TEST_CASE("a comparison that fails, talks or hangs finds a difference, and is over") {
   CHECK(Comparer("exit 7\n").of("a", "b").ends_with(" exited with status 7"));
   CHECK(Comparer("kill -9 $$\n").of("a", "b").ends_with(" was killed by signal 9"));
-  CHECK(Comparer("while :; do echo word; done\n").of("a", "b").ends_with(" took too long"));
-  CHECK(Comparer("exec >&- 2>&-; sleep 60 & sleep 60\n").of("a", "b").ends_with(" took too long"));
+  CHECK(Comparer("exec yes\n").of("a", "b").ends_with(" took too long"));
+  CHECK(Comparer("exec >&- 2>&-; exec sleep 60\n").of("a", "b").ends_with(" took too long"));
   CHECK(Comparer("head -c 100000 /dev/zero; exit 0\n").of("a", "b").empty());
   CHECK(Comparison("/no/such/program").of("", "a", "b").error().kind == ErrorKind::io);
 }
