@@ -1,6 +1,5 @@
 #include "client/page/server.h"
 
-#include <unistd.h>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -138,7 +137,7 @@ class Connection : public std::enable_shared_from_this<Connection<Owner>> {
 void Server::State::accept() {
   acceptor.async_accept([this](Code error, Tcp::socket socket) {
     if (error == asio::error::operation_aborted) return;
-    const bool own_user = !error && io::user_of_peer(socket.native_handle()) == ::geteuid();
+    const bool own_user = !error && io::peer_is_of_own_user(socket.native_handle());
     if (!error && make_place(own_user))
       std::make_shared<Connection<State>>(std::move(socket), own_user, *this)->read();
     accept();

@@ -1,7 +1,5 @@
 #include "client/program/control_program.h"
 
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <optional>
 
@@ -22,6 +20,7 @@
 #include "shared/io/private_files.h"
 #include "shared/json/text.h"
 #include "shared/terminal/print.h"
+#include "shared/terminal/streams.h"
 #include "shared/usage/usage.h"
 
 namespace gleaner::program {
@@ -64,7 +63,7 @@ int send_command(const ControlOptions& options, const json::Value& request) {
                     parsed["message"].is_string() ? parsed["message"].string() : "the client gave no reason");
   } else {
     terminal::print("{}", reply_text(request["command"].string(), parsed,
-                                     ::isatty(STDOUT_FILENO) == 1 ? Colour::yes : Colour::no));
+                                     terminal::is_terminal(stdout) ? Colour::yes : Colour::no));
   }
   return ok ? exit_ok : exit_problem;
 }

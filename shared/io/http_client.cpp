@@ -1,7 +1,6 @@
 #include "shared/io/http_client.h"
 
 #include <curl/curl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -16,6 +15,7 @@
 #include "shared/io/plain_client.h"
 #include "shared/io/reach.h"
 #include "shared/io/server_trust.h"
+#include "shared/io/sockets.h"
 
 namespace gleaner::io {
 namespace {
@@ -245,7 +245,7 @@ class CurlClient final : public HttpClient {
       client.too_near_ = true;
       return CURL_SOCKET_BAD;
     }
-    return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    return static_cast<curl_socket_t>(open_socket(address->family, address->socktype, address->protocol));
   }
 
   static CURLcode on_ssl_context(CURL*, void* context, void* trust) {

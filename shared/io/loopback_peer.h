@@ -3,12 +3,12 @@
 // proves who asks. Platform file: loopback_peer_linux.cpp.
 #pragma once
 
-#include <optional>
+#include <cstdint>
 
 namespace gleaner::io {
 
-// The user whose process has the other end of `socket` open, a TCP connection over IPv4. Nothing: no process
-// of this computer has it open any more, or the system does not tell. Thread-safe.
-[[nodiscard]] std::optional<unsigned> user_of_peer(int socket);
+// Has a process of this one's user the other end of `socket` open, a TCP connection over IPv4? False also if
+// no process of this computer has it open any more, or the system does not tell. Thread-safe.
+[[nodiscard]] bool peer_is_of_own_user(std::intptr_t socket);
 
 }  // namespace gleaner::io

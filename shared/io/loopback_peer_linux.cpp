@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <fstream>
@@ -38,20 +39,21 @@ std::optional<unsigned> user_in(const std::string& line, const std::string& ends
 
 }  // namespace
 
-std::optional<unsigned> user_of_peer(int socket) {
+bool peer_is_of_own_user(std::intptr_t connection) {
+  const int socket = static_cast<int>(connection);
   sockaddr_in ours{}, theirs{};
   socklen_t our_size = sizeof ours, their_size = sizeof theirs;
   if (::getsockname(socket, reinterpret_cast<sockaddr*>(&ours), &our_size) != 0 ||
       ::getpeername(socket, reinterpret_cast<sockaddr*>(&theirs), &their_size) != 0 ||
       ours.sin_family != AF_INET || theirs.sin_family != AF_INET)
-    return std::nullopt;
+    return false;
   const std::string ends = " " + written(theirs) + " " + written(ours) + " ";
   for (int look = 0; look < looks; ++look) {
     std::ifstream table("/proc/net/tcp");
     for (std::string line; std::getline(table, line);)
-      if (const auto user = user_in(line, ends)) return user;
+      if (const auto user = user_in(line, ends)) return *user == ::geteuid();
   }
-  return std::nullopt;
+  return false;
 }
 
 }  // namespace gleaner::io

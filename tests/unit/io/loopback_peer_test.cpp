@@ -20,15 +20,15 @@ TEST_CASE("the user of a connection's other end is known as long as a process ha
   REQUIRE(::bind(listener.get(), address, size) == 0);
   REQUIRE(::listen(listener.get(), 1) == 0);
   REQUIRE(::getsockname(listener.get(), address, &size) == 0);
-  CHECK_FALSE(user_of_peer(listener.get()));
+  CHECK_FALSE(peer_is_of_own_user(listener.get()));
   Descriptor client(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   REQUIRE(::connect(client.get(), address, size) == 0);
   const Descriptor accepted(::accept(listener.get(), nullptr, nullptr));
   REQUIRE(accepted.valid());
-  CHECK(user_of_peer(accepted.get()) == ::geteuid());
-  CHECK(user_of_peer(client.get()) == ::geteuid());
+  CHECK(peer_is_of_own_user(accepted.get()));
+  CHECK(peer_is_of_own_user(client.get()));
   client.reset();
   // Whoever closed it is nobody: the system would say that it is the superuser.
-  CHECK_FALSE(user_of_peer(accepted.get()));
-  CHECK_FALSE(user_of_peer(-1));
+  CHECK_FALSE(peer_is_of_own_user(accepted.get()));
+  CHECK_FALSE(peer_is_of_own_user(-1));
 }

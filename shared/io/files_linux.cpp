@@ -1,5 +1,3 @@
-#include "shared/io/files.h"
-
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -12,6 +10,7 @@
 
 #include "shared/base/paths.h"
 #include "shared/io/descriptor.h"
+#include "shared/io/files.h"
 #include "shared/io/remove_tree.h"
 #include "shared/io/system_error.h"
 
