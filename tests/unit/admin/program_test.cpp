@@ -382,7 +382,7 @@ TEST_CASE("hosts and status", "[program]") {
   host.state = protocol::HostState::revoked;
   world.server.on("POST /v1/admin/hosts/4/revoke", 200, protocol::encode(host));
   CHECK(world.run({"host", "revoke", "attic", "--yes"}) == 0);
-  CHECK(world.out == "host 4 (attic) is revoked\n");
+  CHECK(world.out == "host 4 (attic) is revoked, and may not return\n");
   protocol::ServerStatus status;
   status.project = std::string(64, 'a');
   status.name = "Physics";
