@@ -3,7 +3,7 @@ _gleaner() {
   local at="" word
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "${at:+$at }$word" in
-      "status"|"pause"|"resume"|"finish"|"why"|"prefs"|"receipts"|"projects"|"page"|"log"|"top"|"quit"|"prefs show"|"prefs explain"|"prefs set"|"projects share"|"projects suspend"|"projects resume") at="${at:+$at }$word" ;;
+      "status"|"pause"|"resume"|"finish"|"why"|"prefs"|"receipts"|"projects"|"page"|"log"|"top"|"quit"|"prefs show"|"prefs explain"|"prefs set"|"prefs unset"|"projects share"|"projects suspend"|"projects resume") at="${at:+$at }$word" ;;
     esac
   done
   local offered=
@@ -14,7 +14,7 @@ _gleaner() {
     "resume") offered="--help" ;;
     "finish") offered="--help" ;;
     "why") offered="--help" ;;
-    "prefs") offered="show explain set --help" ;;
+    "prefs") offered="show explain set unset --help" ;;
     "receipts") offered="--help --all --project" ;;
     "projects") offered="share suspend resume --help" ;;
     "page") offered="--help --port --no-browser" ;;
@@ -24,6 +24,7 @@ _gleaner() {
     "prefs show") offered="--help" ;;
     "prefs explain") offered="--help" ;;
     "prefs set") offered="--help" ;;
+    "prefs unset") offered="--help" ;;
     "projects share") offered="--help" ;;
     "projects suspend") offered="--help" ;;
     "projects resume") offered="--help" ;;

@@ -3,7 +3,7 @@ function __gleaner_at
     set -l at
     for word in (commandline -opc)[2..-1]
         set -l longer (string trim -- "$at $word")
-        if contains -- $longer "status" "pause" "resume" "finish" "why" "prefs" "receipts" "projects" "page" "log" "top" "quit" "prefs show" "prefs explain" "prefs set" "projects share" "projects suspend" "projects resume"
+        if contains -- $longer "status" "pause" "resume" "finish" "why" "prefs" "receipts" "projects" "page" "log" "top" "quit" "prefs show" "prefs explain" "prefs set" "prefs unset" "projects share" "projects suspend" "projects resume"
             set at $longer
         end
     end
@@ -36,6 +36,7 @@ complete -c gleaner -n '__gleaner_at "why"' -l help -d 'Print this help message 
 complete -c gleaner -n '__gleaner_at "prefs"' -f -a show -d 'Show all preferences, and where each value comes from'
 complete -c gleaner -n '__gleaner_at "prefs"' -f -a explain -d 'Explain what the preferences mean'
 complete -c gleaner -n '__gleaner_at "prefs"' -f -a set -d 'Change a preference; it takes effect at once'
+complete -c gleaner -n '__gleaner_at "prefs"' -f -a unset -d 'Give a preference back to the preset, or to its default'
 complete -c gleaner -n '__gleaner_at "prefs"' -l help -d 'Print this help message and exit'
 complete -c gleaner -n '__gleaner_at "receipts"' -l help -d 'Print this help message and exit'
 complete -c gleaner -n '__gleaner_at "receipts"' -l all -d 'Show all receipts, not only the newest'
@@ -53,6 +54,7 @@ complete -c gleaner -n '__gleaner_at "quit"' -l help -d 'Print this help message
 complete -c gleaner -n '__gleaner_at "prefs show"' -l help -d 'Print this help message and exit'
 complete -c gleaner -n '__gleaner_at "prefs explain"' -l help -d 'Print this help message and exit'
 complete -c gleaner -n '__gleaner_at "prefs set"' -l help -d 'Print this help message and exit'
+complete -c gleaner -n '__gleaner_at "prefs unset"' -l help -d 'Print this help message and exit'
 complete -c gleaner -n '__gleaner_at "projects share"' -l help -d 'Print this help message and exit'
 complete -c gleaner -n '__gleaner_at "projects suspend"' -l help -d 'Print this help message and exit'
 complete -c gleaner -n '__gleaner_at "projects resume"' -l help -d 'Print this help message and exit'

@@ -5,7 +5,7 @@ _gleaner() {
   local -a offered
   for word in ${words[2,CURRENT-1]}; do
     case "${at:+$at }$word" in
-      "status"|"pause"|"resume"|"finish"|"why"|"prefs"|"receipts"|"projects"|"page"|"log"|"top"|"quit"|"prefs show"|"prefs explain"|"prefs set"|"projects share"|"projects suspend"|"projects resume") at="${at:+$at }$word" ;;
+      "status"|"pause"|"resume"|"finish"|"why"|"prefs"|"receipts"|"projects"|"page"|"log"|"top"|"quit"|"prefs show"|"prefs explain"|"prefs set"|"prefs unset"|"projects share"|"projects suspend"|"projects resume") at="${at:+$at }$word" ;;
     esac
   done
   case "$at" in
@@ -15,7 +15,7 @@ _gleaner() {
     "resume") offered=('--help:Print this help message and exit') ;;
     "finish") offered=('--help:Print this help message and exit') ;;
     "why") offered=('--help:Print this help message and exit') ;;
-    "prefs") offered=('show:Show all preferences, and where each value comes from' 'explain:Explain what the preferences mean' 'set:Change a preference; it takes effect at once' '--help:Print this help message and exit') ;;
+    "prefs") offered=('show:Show all preferences, and where each value comes from' 'explain:Explain what the preferences mean' 'set:Change a preference; it takes effect at once' 'unset:Give a preference back to the preset, or to its default' '--help:Print this help message and exit') ;;
     "receipts") offered=('--help:Print this help message and exit' '--all:Show all receipts, not only the newest' '--project:Only those of this project\: its name, key or server') ;;
     "projects") offered=('share:Set how much of this computer a project gets' 'suspend:Stop computing for a project; finished results are still delivered' 'resume:Compute for a suspended project again' '--help:Print this help message and exit') ;;
     "page") offered=('--help:Print this help message and exit' '--port:' '--no-browser:Only print the address') ;;
@@ -25,6 +25,7 @@ _gleaner() {
     "prefs show") offered=('--help:Print this help message and exit') ;;
     "prefs explain") offered=('--help:Print this help message and exit') ;;
     "prefs set") offered=('--help:Print this help message and exit') ;;
+    "prefs unset") offered=('--help:Print this help message and exit') ;;
     "projects share") offered=('--help:Print this help message and exit') ;;
     "projects suspend") offered=('--help:Print this help message and exit') ;;
     "projects resume") offered=('--help:Print this help message and exit') ;;

@@ -64,7 +64,7 @@ Result<std::string> Handover::listen() {
 
 void Handover::accept() {
   io::Descriptor socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-  if (!socket.valid() || io::user_of_peer(socket.get()) != ::geteuid()) return;
+  if (!socket.valid() || !io::peer_is_of_own_user(socket.get())) return;
   if (connections_.size() == connections_max) connections_.pop_front();
   connections_.push_back({std::move(socket)});
 }
