@@ -210,7 +210,7 @@ class Copies(unittest.TestCase):
             held.add_client("one")
             grid.wait_until("results", lambda: grid.problem(identity)["accepted"] > 5, 60)
             joined = grid.run("gleaner-client", "join", other.join_code, "--state", grid.state("one"), "--name", "renamed")
-            self.assertRegex(joined.stdout, r'^Joined https://127\.0\.0\.1:\d+ as host \d+ \("renamed"\)')
+            self.assertRegex(joined.stdout, r'^Joined Another project at https://127\.0\.0\.1:\d+ as host \d+ \("renamed"\)')
             self.assertEqual([host["name"] for host in active(other)], ["renamed"])
             other.wait_until("results of the other project", lambda: other.problem(second)["accepted"] > 5, 60)
             accepted = grid.problem(identity)["accepted"]
