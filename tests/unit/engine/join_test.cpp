@@ -56,12 +56,9 @@ TEST_CASE("Who was put out and has not heard of it joins anew with the same code
   joining.world.server.before = [&](const io::HttpRequest& request) -> std::optional<Result<io::HttpReply>> {
     const bool enrols = request.url.ends_with("/v1/enrol");
     if (!enrols && !request.url.ends_with("/v1/heartbeat")) return std::nullopt;
-    if ((enrols ? enrolled : status) == 200) return std::nullopt;
-    io::HttpReply reply;
-    reply.status = enrols ? enrolled : status;
-    reply.body =
-        R"({"type":"about:blank","title":"no","status":403,"detail":"the administrator put it out"})";
-    return reply;
+    const int answer = enrols ? enrolled : status;
+    if (answer == 200) return std::nullopt;
+    return problem_reply(answer, "the administrator put it out");
   };
   const auto times = [&] {
     const auto& asked = joining.world.server.requests;

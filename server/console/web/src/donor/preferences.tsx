@@ -116,7 +116,8 @@ function Row({ one, all, changed }: { one: Preference; all: Preference[]; change
 
 export function Preferences() {
   const [turn, setTurn] = useState(0);
-  // With the turn in which they were asked for: rows start anew when the values are there, not before.
+  // With the turn in which they were asked for: rows start anew when the values are there, not before. A table of hours has
+  // nothing of its own to begin with, and keeps the focus.
   const [loaded, wrong] = usePolled(async () => ({ all: await ask<Preference[]>("preferences"), turn }), 0, [turn]);
   if (!loaded) return <Missing wrong={wrong} />;
   const { all } = loaded;
@@ -127,7 +128,7 @@ export function Preferences() {
       {groups.map((group, index) => (
         <details key={group} open={index === 0}>
           <summary>{group}</summary>
-          {shown.filter(one => one.group === group).map(one => <Row key={`${one.key} ${one.value} ${loaded.turn}`} one={one} all={all} changed={() => setTurn(turn + 1)} />)}
+          {shown.filter(one => one.group === group).map(one => <Row key={one.kind === "hours" ? one.key : `${one.key} ${one.value} ${loaded.turn}`} one={one} all={all} changed={() => setTurn(turn + 1)} />)}
         </details>
       ))}
     </>
