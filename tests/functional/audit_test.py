@@ -102,6 +102,8 @@ class Audit(unittest.TestCase):
             self.assertEqual(self.verify(grid)[0], 0)
 
     def more_changes(self, call):
+        call("POST", "/v1/admin/flows", body={"name": "study", "nodes": [{"name": "first", "application": "squares"}]}, action="flow add",
+             summary="^1 node$")
         call("POST", "/v1/admin/bans", body={"kind": "network", "subject": "192.0.2.7/24", "reason": "spam"}, action="ban add",
              summary="spam")
         before = call("POST", "/v1/admin/bans/{kind}/remove", "network", {"subject": "192.0.2.0/24"}, action="ban remove")

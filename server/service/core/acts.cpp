@@ -91,7 +91,7 @@ ActWords words_of(const protocol::RelayInfo& info) {
 }
 
 ActWords words_of(const protocol::FlowInfo& info) {
-  return {info.name, fmt::format("{} nodes", info.nodes.size())};
+  return {info.name, fmt::format("{} node{}", info.nodes.size(), info.nodes.size() == 1 ? "" : "s")};
 }
 
 Status append_act(storage::Store& store, const Actor& actor, const ActWords& words, Timestamp now) {
