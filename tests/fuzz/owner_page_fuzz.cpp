@@ -27,7 +27,7 @@ class CountingBackend final : public Backend {
     ++calls;
     return std::string("[]");
   }
-  Status set_preference(const std::string& key, const std::string&) override {
+  Status set_preference(const std::string& key, const std::optional<std::string>& /*value*/) override {
     CHECK_TRUE(!key.empty());
     ++calls;
     return {};
