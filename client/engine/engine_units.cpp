@@ -50,6 +50,7 @@ void Engine::end_forbidden(SteadyTime now) {
       if (permits(services_.settings, application)) continue;
       spdlog::info("unit {} of {} ends: the preferences do not permit the application {}", id.value,
                    unit->grant().problem_name, application);
+      unit->goes_back = true;
       end_at_once(*unit, now);
     }
 }
@@ -166,6 +167,10 @@ void Engine::start_units(SteadyTime now) {
     const int used = slots_.cores_in_use();
     if (used + wanted > decision_.cores) break;
     if (const Status trusted = next.project->check(*unit); !trusted.ok()) {
+      if (next.project->clock_is_early()) {  // no fault of the application: it waits for the right time
+        unit->order_reason = trusted.error().message;
+        continue;
+      }
       unit->fail(protocol::FailureKind::untrusted, trusted.error().message);
       continue;
     }

@@ -98,10 +98,15 @@ void Membership::prepare(SteadyTime now, Alarm& alarm) {
 }
 
 void Membership::deliver(SteadyTime now, SteadyTime piggyback_until, Closing closing, Alarm& alarm) {
+  const auto going_back = [this] {
+    return std::ranges::count_if(units_, [](const auto& entry) { return entry.second->goes_back; });
+  };
+  const auto before = going_back();
   deliveries_.hold_for_piggyback(piggyback_until);
   deliveries_.allow_uploads(terms_.no_network.empty());
   if (link_) deliveries_.know_line(link_->upload());
   deliveries_.tick(now, standing_ == Standing::copy ? Closing::yes : closing, alarm);
+  if (going_back() < before) gives_back_ = true;  // the next request says what is held
 }
 
 Exchange Membership::due(bool work_wanted, SteadyTime now, Alarm& alarm) const {
@@ -202,6 +207,10 @@ void Membership::plan_relay_renewal() {
 bool Membership::holds(const Unit& unit) const {
   const auto found = units_.find(unit.id());
   return found != units_.end() && found->second.get() == &unit;
+}
+
+bool Membership::clock_is_early() const {
+  return trust_.clock_is_early(services_.clock.now());
 }
 
 Status Membership::check(const Unit& unit) const {

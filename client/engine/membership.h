@@ -94,6 +94,8 @@ class Membership {
   [[nodiscard]] const UnitBook& units() const { return units_; }
   [[nodiscard]] bool holds(const Unit& unit) const;
   // Again at every start: a certificate may have run out, the disk may have been changed.
+  // Is it before the project's work key began, by this computer's clock?
+  [[nodiscard]] bool clock_is_early() const;
   [[nodiscard]] Status check(const Unit& unit) const;
   // Is there a project document that holds? Without, nothing is started.
   [[nodiscard]] bool trusted() const { return trust_.knows_project(); }
@@ -122,6 +124,8 @@ class Membership {
   void take(FailureAnswered& event, SlotOrders& orders, SteadyTime now);
   void take(WorkAnswered& event, SlotOrders& orders, SteadyTime now);
   void take(HeartbeatAnswered& event, SlotOrders& orders, SteadyTime now);
+  // Was it said to the host that this was, since it has just joined anew? Then it starts anew, too.
+  [[nodiscard]] bool joined_anew() const;
   void take(HostRevoked& event, SlotOrders& orders, SteadyTime now);
   void take(HostUnknown& event, SlotOrders& orders, SteadyTime now);
   void take(HostCopied& event, SlotOrders& orders, SteadyTime now);

@@ -118,8 +118,13 @@ void Membership::take(HeartbeatAnswered& event, SlotOrders& orders, SteadyTime n
   for (const auto& [id, unit] : units_) unit->output_wanted = std::ranges::count(wanted, id) > 0;
 }
 
+bool Membership::joined_anew() const {
+  const auto stored = state::load_identity(services_.files, directory_);
+  return stored.ok() && stored->host.token != identity_.host.token;
+}
+
 void Membership::take(HostRevoked& event, SlotOrders& orders, SteadyTime) {
-  if (standing_ == Standing::revoked) return;
+  if (standing_ == Standing::revoked || joined_anew()) return;
   orders.end_kernels = true;
   spdlog::error("{}: this host was revoked ({}). If it may return, `gleaner-client join CODE` joins again",
                 names_.name, event.reason);
@@ -137,7 +142,7 @@ void Membership::end_all(SlotOrders& orders) {
 
 // Whom an administrator put out must not come back by itself, whatever an older state of the server knows.
 void Membership::take(HostUnknown& event, SlotOrders& orders, SteadyTime now) {
-  if (standing_ != Standing::served && standing_ != Standing::copy) return;
+  if ((standing_ != Standing::served && standing_ != Standing::copy) || joined_anew()) return;
   if (identity_.revoked) {
     HostRevoked revoked{event.reason};
     return take(revoked, orders, now);
@@ -217,16 +222,20 @@ void Membership::take_grant(const Granted& granted, int slot, SteadyTime now) {
   }
   const auto trusted = trust_.check_grant(granted, services_.clock.now());
   // It is new: one of the two dates is wrong, which is no fault of the application. The server gets it back.
-  if (const auto read = read_granted(granted);
-      !trusted.ok() && read.ok() && read->deadline <= services_.clock.now())
+  const auto read = read_granted(granted);
+  const bool late = read.ok() && read->deadline <= services_.clock.now();
+  if (!trusted.ok() && (late || trust_.clock_is_early(services_.clock.now())))
     return session_.back_off(trusted.error(), now);
   if (!trusted.ok())
     return refuse(claimed_unit(granted), protocol::FailureKind::untrusted, trusted.error().message);
   const UnitId id = trusted->grant.unit;
   if (units_.contains(id)) return;  // an answer that was repeated
-  if (!permits(services_.settings, trusted->application.name))
-    return refuse(id, protocol::FailureKind::not_executable,
-                  "the owner of this computer does not permit the application " + trusted->application.name);
+  // The owner has just excluded it, which is nobody's failure.
+  if (!permits(services_.settings, trusted->application.name)) {
+    gives_back_ = true;
+    return spdlog::info("unit {} goes back: the preferences do not permit the application {}", id.value,
+                        trusted->application.name);
+  }
   auto held = HeldUnit::create(services_.files, directory_.unit(id), granted, trusted->grant);
   if (!held.ok()) return give_back(id, held.error());
   auto unit = std::make_unique<Unit>(std::move(held).value());

@@ -2,6 +2,7 @@
 
 #include "shared/base/limits.h"
 #include "shared/crypto/keys.h"
+#include "shared/crypto/periods.h"
 #include "shared/crypto/relay_chain.h"
 #include "shared/protocol/codec.h"
 
@@ -60,6 +61,12 @@ bool Trust::work_certificate_expired(Timestamp now) const {
   const auto certificate =
       protocol::decode<protocol::KeyCertificate>(project().document.work_certificate.payload);
   return certificate.ok() && certificate->not_after < now;
+}
+
+bool Trust::clock_is_early(Timestamp now) const {
+  const auto certificate =
+      protocol::decode<protocol::KeyCertificate>(project().document.work_certificate.payload);
+  return certificate.ok() && now + crypto::clock_skew_forgiven < certificate->not_before;
 }
 
 Result<TrustedGrant> Trust::check_grant(const Granted& granted, Timestamp now) const {

@@ -51,6 +51,7 @@ struct Unit {
   // What the server ordered.
   bool held_back = false;  // paused by the server
   std::string order_reason;
+  bool goes_back = false;      // the server is told when it has ended
   bool output_wanted = false;  // somebody looks at its kernel's output
 
   Delivery delivery;

@@ -62,9 +62,10 @@ Result<state::Identity> enrol(const Ways& ways, io::Files& files, const host::Ma
   return identity;
 }
 
-// Does the place that it joined at still take it? Only a clear no is one: then joining anew says what holds.
-bool still_taken(const Ways& ways, const state::Identity& present) {
-  const transport::Server server{present.code.base_url(), present.host.token};
+// Does the project still take it, at the code's place, which is the one that it knows or has proved to be of
+// the project (must_enrol())? Only a clear no is one: then joining anew says what holds.
+bool still_taken(const Ways& ways, const state::Identity& present, const protocol::JoinCode& code) {
+  const transport::Server server{code.base_url(), present.host.token};
   const transport::Answer answer = transport::call(
       ways.http, server, transport::json_request(server, "/v1/heartbeat", R"({"version":1,"units":[]})"));
   if (answer.reply.ok()) return true;
@@ -113,8 +114,7 @@ Result<state::Identity> join(const Ways& ways, io::Files& files, const host::Mac
       }
       const auto elsewhere = must_enrol(ways, *present, code, now);
       if (!elsewhere.ok()) return transport::why_not_joined(elsewhere.error(), code);
-      const bool same_place = code.base_url() == present->code.base_url();
-      if (!*elsewhere && (!same_place || still_taken(ways, *present))) {
+      if (!*elsewhere && still_taken(ways, *present, code)) {
         // The server may have moved: the code is the newest word on where it is.
         present->code = code;
         TRY(state::save_identity(files, project, *present));

@@ -141,6 +141,10 @@ Status check_lists(const OwnerPreferences& values) {
       return refusal("project_shares: \"" + text + "\" is not like \"NAME=2\", with a number from 0 to 1000");
   if (values.project_shares.size() > names_max || values.projects_suspended.size() > names_max)
     return refusal("project_shares, projects_suspended: at most " + std::to_string(names_max) + " projects");
+  for (const std::string& name : values.applications)
+    if (name.empty() || name.size() > static_cast<std::size_t>(limits::name_length_max) || !is_clean(name))
+      return refusal("applications: \"" + clean_line(name, shown_max) +
+                     "\" is no application's name; several are a list like [\"a\", \"b\"]");
   if (values.exclusive.size() > names_max || values.applications.size() > names_max)
     return refusal("exclusive, applications: at most " + std::to_string(names_max) + " names");
   return {};
@@ -243,6 +247,9 @@ Result<std::string> value_of(const std::string& key, const std::string& value) {
     return Error{ErrorKind::invalid, key + ": expected one line without invisible characters"};
   auto read = read_alone(key, as_toml(key, value));
   if (read.ok()) return read;
+  const PreferenceKind listed = described(key).kind;
+  const bool list = listed == hours || listed == names || listed == levels;
+  if (list && value.starts_with('[')) return read;  // meant as a list, and none
   const std::string quoted = io::toml_string(value);
   auto as_word = read_alone(key, quoted);
   if (as_word.ok()) return as_word;

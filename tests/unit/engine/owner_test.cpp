@@ -297,9 +297,11 @@ TEST_CASE("Only the applications that the owner names are asked for, and taken")
   settings::OwnerSettings owner_settings = when_idle();
   owner_settings.applications = {"another"};
   desk.start(owner_settings);
-  REQUIRE(desk.world.run_until([&] { return !desk.world.server.failures.empty(); }));
+  // Of a server that had not heard of it yet: the unit goes back at once, as nobody's failure.
+  REQUIRE(desk.world.run_until([&] { return desk.world.server.work.size() >= 2; }));
   CHECK(desk.world.server.work[0].applications == owner_settings.applications);
-  CHECK(desk.world.server.failures[0].message.find("does not permit") != std::string::npos);
+  CHECK(desk.world.server.work[1].units.empty());
+  CHECK(desk.world.server.failures.empty());
   CHECK(desk.world.launcher.started == 0);
   CHECK(desk.world.nothing_in_hand());
   desk.world.engine->set_owner_settings(when_idle());
@@ -326,6 +328,25 @@ TEST_CASE("An application that is excluded stops at once: its results go out, it
   const EngineStatus status = desk.world.engine->status();
   CHECK(status.reason.ends_with("the preference applications permits only another, a third"));
   CHECK(std::count(status.details.begin(), status.details.end(), "applications: only another, a third") == 1);
+}
+
+TEST_CASE("A unit of an excluded application goes back also when no work is wanted") {
+  Desk desk;
+  desk.world.server.queue_unit({0, 300});
+  settings::OwnerSettings owner_settings = when_idle();
+  desk.start(owner_settings);
+  REQUIRE(desk.world.run_until([&] { return desk.finished() > 3; }));
+  REQUIRE(desk.world.engine->finish().ok());
+  const std::size_t before = desk.world.server.work.size();
+  owner_settings.applications = {"another"};
+  desk.world.engine->set_owner_settings(owner_settings);
+  const auto told = [&] {
+    const auto& work = desk.world.server.work;
+    return std::any_of(work.begin() + static_cast<std::ptrdiff_t>(before), work.end(),
+                       [](const auto& request) { return request.units.empty() && request.commits.empty(); });
+  };
+  REQUIRE(desk.world.run_until(told, 200ms));
+  CHECK(desk.world.nothing_in_hand());
 }
 
 TEST_CASE("A computer that was told to finish says so while it computes, and when it is done") {

@@ -153,6 +153,19 @@ TEST_CASE("A share may be a percentage, and a question be answered as people do"
     CHECK_FALSE(book->set(places.files, "cpu_share", wrong).ok());
 }
 
+TEST_CASE("Applications are names that a server takes, and a list that is none is refused") {
+  const Places places;
+  auto book = places.load();
+  REQUIRE(book.ok());
+  CHECK(book->set(places.files, "applications", "raytrace").ok());
+  CHECK(book->set(places.files, "applications", "[\"raytrace\", \"held\"]").ok());
+  const std::string long_name(70, 'a');
+  for (const std::string& wrong : {long_name, std::string("[\"raytrace\""), std::string("[1]"),
+                                   std::string("[\"\"]"), std::string("[raytrace]")})
+    CHECK_FALSE(book->set(places.files, "applications", wrong).ok());
+  CHECK(places.load()->values().applications == std::vector<std::string>{"raytrace", "held"});
+}
+
 TEST_CASE("What is unset is the preset's again, and a preset says what it does not decide") {
   const Places places;
   auto book = places.load();
