@@ -19,6 +19,7 @@ class Comparison {
   using Clock = std::chrono::steady_clock;
   explicit Comparison(std::filesystem::path program, Clock::duration patience = std::chrono::seconds{30})
       : program_(std::move(program)), end_(Clock::now() + patience) {}
+  [[nodiscard]] bool late() const { return Clock::now() >= end_; }
   // Empty: equal; else how they differ.
   [[nodiscard]] Result<std::string> of(const std::string& ending, std::string_view one,
                                        std::string_view other) const;

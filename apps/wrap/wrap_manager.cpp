@@ -11,6 +11,9 @@
 namespace gleaner::wrap {
 namespace {
 
+constexpr int hung_max = 3;     // of the author's comparison
+constexpr int again_part = 10;  // of its patience, once it has hung
+
 constexpr const char* status_column = "status";
 constexpr const char* row_column = "row";
 constexpr const char* seconds_column = "seconds";
@@ -103,12 +106,16 @@ Result<std::string> WrapManager::compare(int stage, std::int64_t item, std::stri
   TRY_ASSIGN(const Outcome one, outcome(item, a));
   TRY_ASSIGN(const Outcome other, outcome(item, b));
   if (one.status != other.status) return std::string("they ended otherwise");
-  Comparison comparison(command_.bundle / command_.compare);
+  if (hung_ >= hung_max)
+    return command_.compare.filename().string() + " took too long before: it is not asked any more";
+  const Comparison comparison(command_.bundle / command_.compare,
+                              hung_ == 0 ? patience_ : patience_ / again_part);
   // Of rows that failed alike the last words may differ.
   for (std::size_t i = 0; i < one.files.size(); ++i) {
     if (one.files[i] == other.files[i]) continue;
     TRY_ASSIGN(const std::string difference,
                comparison.of(command_.endings[i], one.files[i], other.files[i]));
+    if (comparison.late()) ++hung_;
     if (!difference.empty()) return output_file(command_.endings[i]) + ": " + difference;
   }
   return std::string();

@@ -12,6 +12,7 @@
 
 #include "apps/kit/manager.h"
 #include "apps/wrap/command.h"
+#include "apps/wrap/comparison.h"
 #include "apps/wrap/item.h"
 #include "apps/wrap/items.h"
 
@@ -19,14 +20,17 @@ namespace gleaner::wrap {
 
 class WrapManager final : public kit::Manager {
  public:
-  explicit WrapManager(Command command) : command_(std::move(command)) {}
+  // `patience`: with the author's program, for all files of an item.
+  explicit WrapManager(Command command, Comparison::Clock::duration patience = std::chrono::seconds{30})
+      : command_(std::move(command)), patience_(patience) {}
   [[nodiscard]] std::vector<std::string> offers() const override {
     return {"origins", "failures", "appends"};
   }
   [[nodiscard]] Status check(const kit::Problem& problem) override;
   [[nodiscard]] Result<std::optional<kit::Stage>> plan(int stage) override;
   [[nodiscard]] Result<kit::Validation> validate(int stage, kit::SegmentReader& segment) override;
-  // By the author's program, where there is one.
+  // By the author's program, where there is one. One that hangs again and again is not asked any more, since
+  // the server waits for each answer.
   [[nodiscard]] Result<std::string> compare(int stage, std::int64_t item, std::string_view a,
                                             std::string_view b) override;
   [[nodiscard]] Status combine(int stage, kit::ItemSource& items, kit::Output& output) override;
@@ -45,6 +49,8 @@ class WrapManager final : public kit::Manager {
                                     const kit::Origin* origin) const;
 
   Command command_;
+  Comparison::Clock::duration patience_;
+  int hung_ = 0;  // so often that program took too long
   std::optional<Items> items_;
   std::vector<std::pair<std::string, std::regex>> numbers_;
 };

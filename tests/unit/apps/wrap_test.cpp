@@ -293,4 +293,9 @@ TEST_CASE("rows are compared by the author's program where their bytes differ") 
   CHECK(comparing.compare(0, 0, one, failed).value() == "they ended otherwise");
   CHECK_FALSE(comparing.compare(0, 1, one, other).ok());  // of another row
   CHECK_FALSE(manager("").compare(0, 0, one, other).value().empty());
+  const Comparer hangs("exec sleep 60\n");
+  WrapManager waiting(made(R"(,"compare":")" + hangs.path.string() + R"(")"), std::chrono::milliseconds{300});
+  REQUIRE(waiting.check(kit::Problem(directory.path)).ok());
+  for (int i = 0; i < 3; ++i) CHECK(waiting.compare(0, 0, one, other).value().ends_with("took too long"));
+  CHECK(waiting.compare(0, 0, one, other).value().ends_with("is not asked any more"));
 }
