@@ -175,16 +175,22 @@ Result<state::Identity> join_again(const Ways& ways, io::Files& files, const hos
                                    Timestamp now) {
   TRY_ASSIGN(const state::Identity identity, state::load_identity(files, project));
   const auto last = state::load_rejoined(files, project);
-  if (last && now >= *last && now - *last < rejoined_for_good) {
+  const bool has_double = last && now >= *last && now - *last < rejoined_for_good;
+  if (has_double) {
     spdlog::warn(
         "another computer joins with the key of this one, as after its disk was copied: this one gets "
         "a key of its own");
-    TRY(state::mark_copy(files, project));
-    return part(ways, files, machine, project, facts, now);
+    const auto units = files.list(project.units());
+    if (!units.ok() || units->empty()) {
+      TRY(state::mark_copy(files, project));
+      return part(ways, files, machine, project, facts, now);
+    }
   }
   auto joined = enrol(ways, files, machine, project, identity.code, facts, before_of(identity), now);
   if (!joined.ok()) return transport::why_not_joined(joined.error(), identity.code);
   TRY(state::save_rejoined(files, project, now));
+  // What it holds was given to the host that it was: it delivers that as this host, and parts then.
+  if (has_double) TRY(state::mark_copy(files, project));
   return joined;
 }
 

@@ -36,9 +36,6 @@ def draw(seed):
     kinds = []
     while len(kinds) < count:
         kind = lots.choices(names, [KINDS[name] for name in names])[0]
-        # Of two copies of a disk that both join again, one loses its token and what it finished meanwhile: not solved yet.
-        if {kind, *kinds} >= {"clone", "put-out"}:
-            continue
         if kind not in kinds or kind.startswith("kill"):
             kinds.append(kind)
     happens = sorted((round(lots.uniform(0, 5), 1), kind, lots.randrange(1 << 30), round(lots.uniform(0.3, 4), 1)) for kind in kinds)
@@ -313,7 +310,11 @@ class Combination:
             self.expect(not refused, f"{name}: {refused}")
         grid.kill("server", how=15)
         checked = grid.run("gleaner-server", "check", grid.project, check=False)
-        self.expect(checked.returncode == 0, f"gleaner-server check: {checked.stdout}")
+        # The act of putting somebody out, after the backup, is missing in what was restored: it says so.
+        kinds = {kind for _, kind, _, _ in self.plan["happens"]}
+        serious = [line for line in checked.stdout.splitlines() if line.startswith("serious:")]
+        act_is_gone = kinds >= {"restore", "put-out"} and len(serious) == 1 and serious[0].startswith("serious: audit-log:")
+        self.expect(checked.returncode == 0 or act_is_gone, f"gleaner-server check: {checked.stdout}")
 
     @staticmethod
     def expect(holds, what):

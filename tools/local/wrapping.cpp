@@ -221,6 +221,11 @@ Result<WrappedBundle> fill(io::Files& files, io::ProcessRunner& processes, const
     if (files.exists(into / compare))
       return Error{ErrorKind::conflict, "two files are to be " + (into / compare).string()};
     TRY(bring(plan.compare, into / compare));
+    // An editor's file need not be executable; in a bundle a program is.
+    std::error_code failure;
+    std::filesystem::permissions(into / compare, std::filesystem::perms::owner_exec,
+                                 std::filesystem::perm_options::add, failure);
+    if (failure) return Error{ErrorKind::io, (into / compare).string() + ": " + failure.message()};
   }
   const std::string manifest = manifest_text(plan, command, made.rows, compare);
   TRY(bundle::parse_manifest(manifest, "manifest.toml"));

@@ -215,6 +215,24 @@ TEST_CASE("Who is not known again within a day has a double, and gets a key of i
   CHECK(enrolments[3].host_key != enrolments[0].host_key);
 }
 
+TEST_CASE("A double that holds results delivers them as the host that it was, before it parts") {
+  Joining joining;
+  World& world = joining.world;
+  REQUIRE(joining.join(world.server.join_code()).ok());
+  const auto again = [&] {
+    return joining::join_again({joining.http}, world.files, world.machine, joining.state, {},
+                               world.clock.now());
+  };
+  REQUIRE(again().ok());
+  REQUIRE(world.files.make_directories(joining.state.units() / "17").ok());
+  REQUIRE(again().ok());
+  CHECK(world.server.enrolments[2].host_key == world.server.enrolments[0].host_key);
+  CHECK(state::load_identity(world.files, joining.state)->copy);
+  REQUIRE(world.files.remove_all(joining.state.units() / "17").ok());
+  REQUIRE(again().ok());
+  CHECK(world.server.enrolments[3].host_key != world.server.enrolments[0].host_key);
+}
+
 TEST_CASE("A copy joins once under one key of its own, however often that is interrupted") {
   Joining joining;
   World& world = joining.world;

@@ -48,7 +48,7 @@ class CallError(Exception):
     def __init__(self, kind, message, traceback, index=None, argument=None):
         self.type, self.message, self.traceback, self.index, self.argument = kind, message, traceback, index, argument
         shown = repr(argument)
-        super().__init__(f"call {index} of {shown if len(shown) < 200 else shown[:200] + '...'} raised {kind}: {message}\n\n"
+        super().__init__(f"call {index}, with {shown if len(shown) < 200 else shown[:200] + '...'} raised {kind}: {message}\n\n"
                          f"On the grid:\n{traceback}")
 
     def __reduce__(self):
