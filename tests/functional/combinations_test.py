@@ -1,5 +1,5 @@
 """Whatever happens at once, no finished result is lost, and no host stays locked out: random combinations of copied disks, restored
-servers, other names, slow and cut lines, kills, full disks and clocks that jump.
+servers, other names, slow and cut lines, kills, full disks, clocks that jump, and hosts that are put out and join again.
 
   tests/functional/combinations_test.py [--combinations N] [--seed S] [--jobs J] [--seconds T] [--keep DIR]
 
