@@ -1,5 +1,5 @@
-// The parts of check_bundle(), internal to this module: what they share, the findings, and the two halves
-// that look at kernels and at managers. Used by one thread.
+// The parts of check_bundle(), internal to this module: what they share, the findings, and those that
+// look at the bundle's files and parameters, at kernels and at managers. Used by one thread.
 #pragma once
 
 #include <map>
@@ -10,6 +10,7 @@
 #include "shared/base/random.h"
 #include "shared/contract/manager_session.h"
 #include "tools/local/check.h"
+#include "tools/local/libraries.h"
 #include "tools/local/trial.h"
 
 namespace gleaner::local {
@@ -74,6 +75,27 @@ struct CheckContext {
 void shuffle(std::vector<Range>& ranges, Random& random);
 // The items of `range`, framed.
 [[nodiscard]] Bytes segment_of(const Reference& reference, Range range);
+
+// What the bundle's files and its manifest say, and what the manager says to other parameters: before
+// anything is computed.
+class BundleChecks {
+ public:
+  explicit BundleChecks(CheckContext& context) : context_(context) {}
+  void note_confinement();
+  // False: a kernel is no program of its platform.
+  [[nodiscard]] Result<bool> kernels_are_placed();
+  // Which kernels were run; says nothing where there is one only, which was.
+  void note_platforms();
+  [[nodiscard]] Status unknown_parameter();
+  // Given what the manifest says that leaving a parameter out means, the first stage is `plan`, too.
+  [[nodiscard]] Status defaults_change_nothing(const contract::StagePlan& plan);
+  [[nodiscard]] Status needed_libraries_are_there();
+
+ private:
+  void note_systems(const SystemNeeds& needs);
+
+  CheckContext& context_;
+};
 
 // The kernel again, alone, divided, with other threads and instructions, ended early, killed, saved.
 class KernelChecks {

@@ -1,0 +1,151 @@
+#include <fmt/format.h>
+
+#include "shared/json/text.h"
+#include "tools/local/check_parts.h"
+#include "tools/local/libraries.h"
+#include "tools/local/systems.h"
+
+namespace gleaner::local {
+
+void BundleChecks::note_confinement() {
+  const Confinement& confinement = context_.world.confinement;
+  const std::string weakness = confinement.weakness();
+  if (weakness.empty())
+    context_.findings.passed("sandbox", "the programs are confined: " + confinement.describe());
+  else
+    context_.findings.noted("sandbox", confinement.describe() + ": " + weakness,
+                            "on volunteers' computers kernels are confined by namespaces (bubblewrap)");
+}
+
+void BundleChecks::note_systems(const SystemNeeds& needs) {
+  std::string names;
+  for (const System& system : systems)
+    if (system.client || needs.newer.empty()) names += (names.empty() ? "" : ", ") + std::string(system.name);
+  std::string text = "programs need only the bundle and the C and C++ libraries of " + names;
+  if (needs.glibc.empty())
+    text += std::string(" and ") + musl_system;
+  else
+    text += "; " + needs.glibc + " does not start on " + musl_system +
+            ", which has no GNU C library: a static program does";
+  context_.findings.passed("libraries", text);
+}
+
+Result<bool> BundleChecks::kernels_are_placed() {
+  CheckContext& c = context_;
+  TRY_ASSIGN(const auto wrong, misplaced_kernels(c.world.files, c.bundle.directory, c.bundle.manifest));
+  for (const std::string& each : wrong)
+    c.findings.failed("platforms", each,
+                      "a host gets the kernel of its own platform: name the right file in [kernel]");
+  return wrong.empty();
+}
+
+void BundleChecks::note_platforms() {
+  CheckContext& c = context_;
+  if (c.findings.has_failed("contract") || c.findings.has_failed("determinism")) return;
+  const std::string asked = c.request.platform.empty() ? this_platform() : c.request.platform;
+  std::string others;
+  for (const auto& [platform, kernel] : c.bundle.manifest.kernels)
+    if (c.bundle.directory / kernel != c.bundle.kernel &&
+        (c.native == nullptr || c.bundle.directory / kernel != c.native->kernel))
+      others += (others.empty() ? "" : ", ") + platform;
+  if (others.empty() && !c.bundle.emulator && c.request.platform.empty()) return;
+  std::string text = "the kernel for " + asked + " was run";
+  if (c.bundle.emulator) text += " under " + io::Path(c.bundle.emulator->command.front()).filename().string();
+  if (c.native != nullptr) text += ", and agrees with that for " + this_platform();
+  if (others.empty())
+    c.findings.passed("platforms", text);
+  else
+    c.findings.noted("platforms", text + "; not run: " + others, "`app check --platform` runs another");
+}
+
+// A typing mistake in a parameter's name should not go unnoticed.
+Status BundleChecks::unknown_parameter() {
+  CheckContext& c = context_;
+  const std::string& text = c.request.content.parameters;
+  const auto brace = text.find('{');
+  if (brace == std::string::npos) return {};
+  const bool empty = text.find_first_not_of(" \t\r\n", brace + 1) == text.find('}', brace);
+  Content changed = c.request.content;
+  changed.parameters.insert(brace + 1, "\"no-such-parameter\":1" + std::string(empty ? "" : ","));
+  const io::Path problem = c.fresh("problem-changed"), directory = c.fresh("manager-changed");
+  TRY(write_problem(c.world.files, problem, changed));
+  TRY(c.world.files.make_directories(directory));
+  TRY_ASSIGN(const auto manager, c.manager(problem, directory));
+  const Status checked = manager->check();
+  if (checked.ok())
+    c.findings.noted("parameters", "the manager takes a parameter that it does not know",
+                     "refuse unknown keys, so that a mistyped one is noticed");
+  else if (checked.error().kind == ErrorKind::unavailable)
+    c.findings.failed("parameters", "given an unknown parameter, " + checked.error().message,
+                      "answer `error TEXT` to a problem that you do not like");
+  else
+    c.findings.passed("parameters", "an unknown parameter is refused");
+  return {};
+}
+
+// What the manifest says that leaving a parameter out means: given, it must mean the same.
+Status BundleChecks::defaults_change_nothing(const contract::StagePlan& plan) {
+  CheckContext& c = context_;
+  TRY_ASSIGN(json::Value parameters, json::parse(c.request.content.parameters));
+  std::string added;
+  for (const auto& each : c.bundle.manifest.form->parameters) {
+    if (each.default_value.empty() || parameters.contains(each.name)) continue;
+    TRY_ASSIGN(parameters[each.name], json::parse(each.default_value));
+    added += (added.empty() ? "" : ", ") + each.name;
+  }
+  if (added.empty()) return {};
+  Content changed = c.request.content;
+  changed.parameters = json::write(parameters);
+  const io::Path problem = c.fresh("problem-defaults"), directory = c.fresh("manager-defaults");
+  TRY(write_problem(c.world.files, problem, changed));
+  TRY(c.world.files.make_directories(directory));
+  TRY_ASSIGN(const auto manager, c.manager(problem, directory));
+  const auto planned = manager->plan(0);
+  const std::string advice =
+      "a default in the manifest is what leaving the parameter out means; where that "
+      "depends on other parameters, declare none";
+  if (!planned.ok())
+    c.findings.failed(
+        "defaults", "given the defaults of the manifest (" + added + "), " + planned.error().message, advice);
+  else if (planned->end || planned->items != plan.items || planned->name != plan.name)
+    c.findings.failed(
+        "defaults",
+        fmt::format("with the defaults of the manifest given ({}) the first stage has {} items, and "
+                    "{} when they are left out",
+                    added, planned->items, plan.items),
+        advice);
+  else
+    c.findings.passed("defaults", "the manager takes the defaults of the manifest (" + added + ")");
+  return {};
+}
+
+// On this machine all of it may be there.
+Status BundleChecks::needed_libraries_are_there() {
+  CheckContext& c = context_;
+  const io::Path compare = c.bundle.compare.lexically_relative(c.bundle.directory);
+  TRY_ASSIGN(const SystemNeeds needs,
+             system_needs(c.world.files, c.bundle.directory, {c.bundle.manifest.manager, compare.string()}));
+  const auto& missing = needs.missing;
+  for (const MissingLibrary& each : missing)
+    c.findings.failed(
+        "libraries",
+        each.file + " needs " + each.library + ", which volunteers' computers may lack" +
+            (missing.size() == 1 ? "" : fmt::format(", and there are {} more", missing.size() - 1)),
+        "link it statically, or put the library into the bundle where the program finds it "
+        "(`ldd`, `patchelf --set-rpath '$ORIGIN'`)");
+  std::vector<NewerSymbol> newer = needs.newer;
+  std::erase_if(newer, [](const NewerSymbol& each) {  // ours comes with the clients
+    return !each.client && each.file.ends_with("gleaner-wrap-kernel");
+  });
+  for (const NewerSymbol& each : newer) {
+    const std::string what = each.file + " needs " + each.version + ", and " + each.system;
+    if (each.client)
+      c.findings.failed("libraries", what, "build it on the oldest of these systems, or link it statically");
+    else
+      c.findings.noted("libraries", what, "there is no client for that system yet");
+  }
+  if (missing.empty() && newer.empty()) note_systems(needs);
+  return {};
+}
+
+}  // namespace gleaner::local
