@@ -3,10 +3,16 @@
 
 #include <archive.h>
 
+#include <memory>
 #include <string>
 #include <string_view>
 
 namespace gleaner::archives {
+
+struct FreeReader {
+  void operator()(archive* handle) const { archive_read_free(handle); }
+};
+using Reader = std::unique_ptr<archive, FreeReader>;
 
 // Printable ASCII without backslash; not too long.
 [[nodiscard]] inline bool is_portable_path(std::string_view path) {

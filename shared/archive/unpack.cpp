@@ -18,11 +18,6 @@
 namespace gleaner::archives {
 namespace {
 
-struct FreeReader {
-  void operator()(archive* handle) const { archive_read_free(handle); }
-};
-using Reader = std::unique_ptr<archive, FreeReader>;
-
 Error refused(const std::string& name, const std::string& reason) {
   return {ErrorKind::invalid, "the archive is refused: " + shown_path(name) + " " + reason};
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "shared/archive/archive.h"
 #include "shared/base/clean_text.h"
 #include "shared/base/limits.h"
 #include "shared/base/row_index.h"
@@ -13,7 +14,6 @@ namespace gleaner::admin {
 namespace {
 
 constexpr std::int64_t rows_at_once = transfer_piece_bytes / row_index_entry_bytes - 1;
-constexpr std::int64_t block_bytes = 512;            // of a tar archive
 constexpr std::int64_t headers_bytes_max = 1 << 20;  // of a row: a program has some dozen files
 
 std::optional<std::int64_t> row_number(std::string_view text) {
@@ -43,27 +43,6 @@ std::string directory_of(std::int64_t row) {
 Error not_of_row(std::int64_t row) {
   return {ErrorKind::untrusted, "rows.tar has something else where row " + std::to_string(row) +
                                     " should be: its application must not do that"};
-}
-
-// One file in a row's part of an archive (POSIX.1-1988 ustar).
-struct Member {
-  std::string_view name;  // without the directory
-  std::string_view content;
-};
-
-Result<Member> take_member(std::string_view& part, std::int64_t row) {
-  if (part.size() < block_bytes) return not_of_row(row);
-  const std::string_view path = part.substr(0, std::min<std::size_t>(part.find('\0'), 100));
-  std::int64_t size = 0;
-  const auto [end, fault] = std::from_chars(part.data() + 124, part.data() + 135, size, 8);
-  const std::int64_t padded = (size + block_bytes - 1) / block_bytes * block_bytes;
-  const std::string expected = directory_of(row) + "/";
-  if (fault != std::errc{} || end != part.data() + 135 || part[156] != '0' || !path.starts_with(expected) ||
-      padded > static_cast<std::int64_t>(part.size()) - block_bytes)
-    return not_of_row(row);
-  const Member member{path.substr(expected.size()), part.substr(block_bytes, static_cast<std::size_t>(size))};
-  part.remove_prefix(static_cast<std::size_t>(block_bytes + padded));
-  return member;
 }
 
 Status write_file(io::Files& files, const io::Path& path, std::string_view content, Overwrite overwrite) {
@@ -140,9 +119,12 @@ class RowDownload {
   Status write_row(std::int64_t row, std::string_view part) {
     const io::Path directory = directory_ / directory_of(row);
     TRY(files_.make_directories(directory));
-    while (!part.empty()) {
-      TRY_ASSIGN(const Member member, take_member(part, row));
-      const std::string name(member.name);
+    const auto members = archives::read_tar(part);
+    if (!members.ok()) return not_of_row(row);
+    for (const archives::TarMember& member : *members) {
+      const std::string start = directory_of(row) + "/";
+      if (!member.path.starts_with(start)) return not_of_row(row);
+      const std::string name = member.path.substr(start.size());
       TRY(check_result_name(name));
       TRY(write_file(files_, directory / name, member.content, overwrite_));
       written.push_back({row, name, directory / name});

@@ -17,6 +17,11 @@ Bytes member_of(const std::string& path, const Bytes& content) {
   std::snprintf(size, sizeof size, "%011zo", content.size());
   header.replace(124, 11, size);
   header[156] = '0';
+  header.replace(148, 8, 8, ' ');
+  unsigned sum = 0;
+  for (const char c : header) sum += static_cast<unsigned char>(c);
+  std::snprintf(size, sizeof size, "%06o", sum);
+  header.replace(148, 7, Bytes(size, 7));
   return header + content + Bytes((512 - content.size() % 512) % 512, '\0');
 }
 
