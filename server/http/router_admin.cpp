@@ -257,7 +257,8 @@ void Router::one_problem(const AdminCall& call, ProblemId id) {
           problems.change_application(id, std::move(message), call.change<protocol::ProblemInfo>());
         });
   }
-  if (call.is("GET", "hosts")) return problems.hosts(id, answer<protocol::ProblemHosts>(call.reply));
+  if (call.is("GET", "hosts"))
+    return service_.views().problem_hosts(id, answer<protocol::ProblemHosts>(call.reply));
   if (call.is("GET", "items")) return accepted_items(call, id);
   if (call.is("GET", "map")) return service_.views().item_map(id, answer<protocol::ItemMap>(call.reply));
   if (call.is("GET", "history"))

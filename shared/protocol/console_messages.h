@@ -137,7 +137,7 @@ struct FlowInfo {
 // Hosts that cannot compute a problem, for the same reason.
 struct UnsuitedHosts {
   static constexpr int examples_max = 5;
-  std::string kind;   // "platform", "need", "memory", "cores", "on hold", "silent"
+  std::string kind;   // "platform", "need", "memory", "cores", "on hold", "failures", "silent"
   std::string value;  // what is lacked, or the platform they have
   std::string text;   // for people
   std::int64_t hosts = 0;

@@ -192,9 +192,10 @@ template <>
 inline constexpr const char* title<UnsuitedHosts> = "hosts that cannot compute a problem";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, UnsuitedHosts>& message) {
-  archive("kind", message.kind, Text{},
-          "platform, need, memory, cores, on hold or silent (it has not asked for work since the server "
-          "started); treat others as text");
+  archive(
+      "kind", message.kind, Text{},
+      "platform, need, memory, cores, on hold, failures (of this application) or silent (it has not asked "
+      "for work since the server started); treat others as text");
   archive("value", message.value, long_text, "the need or the number that they lack, or their platform");
   archive("text", message.text, Prose{}, "for people");
   archive("hosts", message.hosts, Whole{1});

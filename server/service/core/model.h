@@ -125,7 +125,7 @@ inline constexpr std::size_t failures_below_max = 256;  // more of them tell not
 struct Flow {
   protocol::FlowInfo plan;
   std::set<std::string> nodes;
-  std::int64_t number = 0;  // rises with each that is told
+  std::int64_t number = 0;  // of this plan, in the order in which plans came
 };
 
 struct Model {

@@ -212,6 +212,10 @@ Result<protocol::ProblemInfo> describe_fully(Transaction& tx, const Problem& pro
   return info;
 }
 
+Error no_problem(ProblemId id) {
+  return {ErrorKind::not_found, "no problem " + std::to_string(id.value) + " here"};
+}
+
 Error no_host(HostId id) {
   return {ErrorKind::not_found, "no host " + std::to_string(id.value) + " here"};
 }

@@ -16,6 +16,7 @@ namespace gleaner::service {
 // With the shares of the hosts that did most, the results and what failed.
 [[nodiscard]] Result<protocol::ProblemInfo> describe_fully(Transaction& tx, const Problem& problem,
                                                            std::ptrdiff_t shares_max);
+[[nodiscard]] Error no_problem(ProblemId id);
 [[nodiscard]] Error no_host(HostId id);
 [[nodiscard]] protocol::HostInfo describe(const Model& model, const Host& host, Timestamp now);
 [[nodiscard]] protocol::ApplicationInfo describe(const Application& application);

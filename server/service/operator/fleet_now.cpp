@@ -31,12 +31,15 @@ struct Suited {
 };
 Suited suited_hosts(const Model& model, const Problem& problem, Timestamp now) {
   Suited count;
+  std::map<std::vector<std::string>, bool> kernel_for;  // many hosts, few sorts of them
   for (const auto& [id, host] : model.hosts) {
     if (host.row.state != protocol::HostState::active || host.row.children > 0) continue;
     const Host& speaker = speaker_of(model, host);
     if (speaker.cores_offered == 0 || now - speaker.row.last_contact > online_within) continue;
     ++count.online;
-    const bool kernel = !problem.manifest.kernel_for(speaker.platforms).empty();
+    const auto [known, is_new] = kernel_for.try_emplace(speaker.platforms);
+    if (is_new) known->second = !problem.manifest.kernel_for(speaker.platforms).empty();
+    const bool kernel = known->second;
     const bool needs = are_met(problem.manifest.needs, speaker.capabilities);
     count.kernel += kernel ? 1 : 0;
     count.needs += needs ? 1 : 0;
@@ -78,6 +81,7 @@ bool is_online(const Model& model, const Host& host, Timestamp now) {
 }
 
 std::string needs_text(const Model& model, const Problem& problem, Timestamp now) {
+  if (problem.manifest.needs.empty() && problem.manifest.kernels.contains("any")) return {};
   return needs_text(problem, suited_hosts(model, problem, now));
 }
 
@@ -91,6 +95,7 @@ FleetNow fleet_now(const Model& model, Timestamp now) {
     fleet.last_contact = std::max(fleet.last_contact, heard);
     if (now - heard > online_within) continue;
     ++fleet.online;
+    if (speaker.cores_offered > 0) fleet.platforms.insert(speaker.platforms);
     const bool on_hold = !host.row.on_hold.empty();
     if (!on_hold) fleet.cores += host.usable_cores();
     if (!on_hold && host.row.mflops > 0) {
@@ -119,8 +124,13 @@ std::string waits_for(const Model& model, const Problem& problem, const FleetNow
   if (fleet.online == 0)
     return fmt::format("none of {} has been heard of for {}", hosts_text(fleet.joined),
                        ago_text(now - fleet.last_contact));
-  if (const Suited count = suited_hosts(model, problem, now); count.online > 0 && count.both == 0)
-    return needs_text(problem, count);
+  // Another pass over the hosts, of each problem that waits: only where there may be something that all lack.
+  const bool no_kernel = std::none_of(fleet.platforms.begin(), fleet.platforms.end(), [&](const auto& each) {
+    return !problem.manifest.kernel_for(each).empty();
+  });
+  if (!problem.manifest.needs.empty() || no_kernel)
+    if (const Suited count = suited_hosts(model, problem, now); count.online > 0 && count.both == 0)
+      return needs_text(problem, count);
   const auto counts = problem.stage->view().counts(now);
   if (counts.accepted + counts.set_aside == counts.items &&
       !problem.stage->view().ledger().disputed().empty())

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "server/service/core/model.h"
 
@@ -20,8 +22,9 @@ struct FleetNow {
   std::int64_t cores_measured = 0;  // of them, by hosts that know their speed
   double mflops_measured = 0;       // of all these cores together
   Timestamp last_contact{};
-  std::map<std::string, std::int64_t> reasons;  // that those without one gave, and how many
-  std::map<ApplicationId, std::int64_t> held;   // how many are held back from it after failures
+  std::map<std::string, std::int64_t> reasons;   // that those without one gave, and how many
+  std::map<ApplicationId, std::int64_t> held;    // how many are held back from it after failures
+  std::set<std::vector<std::string>> platforms;  // of those online that asked for work since the start
 
   // Of all cores online; those that have not measured themselves count as a mean one.
   [[nodiscard]] double mflops() const {

@@ -13,7 +13,6 @@
 #include "server/service/core/certified.h"
 #include "server/service/core/dispatch_terms.h"
 #include "server/service/operator/describe.h"
-#include "server/service/operator/suitable_hosts.h"
 #include "server/service/work/failures.h"
 #include "server/service/work/life_cycle.h"
 #include "shared/base/limits.h"
@@ -24,10 +23,6 @@ namespace {
 constexpr std::ptrdiff_t shares_shown_max = 1000;  // some 200 kB
 
 using Info = Result<protocol::ProblemInfo>;
-
-Error no_problem(ProblemId id) {
-  return {ErrorKind::not_found, "no problem " + std::to_string(id.value) + " here"};
-}
 
 // Null, and why: it is not here, or over.
 Problem* changeable(Transaction& tx, ProblemId id, Info& info) {
@@ -217,19 +212,6 @@ void Problems::show(ProblemId id, Done<protocol::ProblemInfo> done, Shares share
           return {};
         }
         TRY_ASSIGN(info, describe_fully(tx, found->second, shares_max));
-        return {};
-      },
-      std::move(done));
-}
-
-void Problems::hosts(ProblemId id, Done<protocol::ProblemHosts> done) {
-  kernel_.decide<protocol::ProblemHosts>(
-      [id](const Transaction& tx, Result<protocol::ProblemHosts>& hosts) -> Status {
-        const auto found = tx.model.problems.find(id);
-        if (found == tx.model.problems.end())
-          hosts = no_problem(id);
-        else
-          hosts = suitable_hosts(tx.model, found->second, tx.now);
         return {};
       },
       std::move(done));

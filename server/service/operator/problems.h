@@ -8,7 +8,6 @@
 #include "server/service/core/kernel.h"
 #include "server/service/work/life_cycle.h"
 #include "shared/protocol/admin_messages.h"
-#include "shared/protocol/console_messages.h"
 
 namespace gleaner::service {
 
@@ -50,8 +49,6 @@ class Problems {
   // Deletes what has been over for longer than the settings keep it (store.keep_ended_days). An act each.
   // At a relay: that of which nothing is here any more (origin.h).
   void remove_old();
-  // What it needs of a host, and which hosts that are online have it (suitable_hosts.h).
-  void hosts(ProblemId id, Done<protocol::ProblemHosts> done);
   // The last output of a kernel that computes the problem, on this host or (0) on any. The host sends it
   // while this is called every few seconds. conflict: no kernel computes it there (kernel_output.cpp).
   void output(ProblemId id, HostId host, Done<protocol::KernelOutput> done);

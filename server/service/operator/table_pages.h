@@ -1,7 +1,7 @@
 // A result that is a table of text (shared/base/csv_table.h), a page at a time, sorted by any column. The
 // table that was asked for last is kept for a minute, with its order: a million rows are some 60 MB, and
-// sorting them takes about a second and 16 MB. One page is made at a time, so that whoever opens table after
-// table has one thread of the pool at most; requests wait their turn. Thread-safe.
+// sorting them takes about a second and 16 MB. It makes one page at a time, on one thread of the pool, and
+// other requests wait: a viewer who opens table after table takes no more threads. Thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -9,13 +9,15 @@
 #include "server/service/operator/contribution_days.h"
 #include "server/service/operator/describe.h"
 #include "server/service/operator/error_groups.h"
+#include "server/service/operator/suitable_hosts.h"
 
 namespace gleaner::service {
 namespace {
 
 constexpr std::uint64_t sample_ticks = 5;
 constexpr auto map_age_max = std::chrono::seconds{1};
-constexpr std::size_t maps_max = 64;  // problems that somebody looks at just now
+constexpr auto hosts_age_max = std::chrono::seconds{5};  // it looks at every host
+constexpr std::size_t looked_at_max = 64;                // problems that somebody looks at just now
 
 // Of a stage that nobody computes any more, from the store.
 Status count_stored(Transaction& tx, const Problem& problem, console::ItemCounter& counter) {
@@ -42,7 +44,7 @@ void count_live(const policy::Stage& stage, console::ItemCounter& counter) {
 Status draw_map(Transaction& tx, ProblemId id, Result<protocol::ItemMap>& result) {
   const auto found = tx.model.problems.find(id);
   if (found == tx.model.problems.end()) {
-    result = Error{ErrorKind::not_found, "there is no problem " + std::to_string(id.value)};
+    result = no_problem(id);
     return {};
   }
   const Problem& problem = found->second;
@@ -111,6 +113,8 @@ Views::Views(Kernel& kernel, Overview& overview, Notices& notices)
       host_pages_(kernel),
       table_pages_(kernel),
       flows_(kernel),
+      maps_(kernel.clock(), map_age_max, looked_at_max),
+      suitable_(kernel.clock(), hosts_age_max, looked_at_max),
       samples_(limits::samples_max) {}
 
 void Views::live(Done<protocol::LiveView> done) {
@@ -131,40 +135,26 @@ void Views::live(Done<protocol::LiveView> done) {
 }
 
 void Views::item_map(ProblemId id, Done<protocol::ItemMap> done) {
-  std::optional<Result<protocol::ItemMap>> present;
-  {
-    const std::lock_guard lock(mutex_);
-    const SteadyTime now = kernel_.clock().steady();
-    if (maps_.size() >= maps_max)
-      std::erase_if(maps_, [&](const auto& each) {
-        return !each.second.building && now - each.second.made >= map_age_max;
-      });
-    Maps& maps = maps_[id];
-    if (maps.last && now - maps.made < map_age_max) {
-      present = maps.last;
-    } else {
-      maps.waiting.push_back(std::move(done));
-      if (std::exchange(maps.building, true)) return;
-    }
-  }
-  if (present) return done(std::move(*present));
-  kernel_.decide<protocol::ItemMap>(
-      [id](Transaction& tx, Result<protocol::ItemMap>& map) { return draw_map(tx, id, map); },
-      [this, id](const Result<protocol::ItemMap>& map) { published(id, map); });
+  maps_.ask(id, std::move(done), [this, id](Done<protocol::ItemMap> made) {
+    kernel_.decide<protocol::ItemMap>(
+        [id](Transaction& tx, Result<protocol::ItemMap>& map) { return draw_map(tx, id, map); },
+        std::move(made));
+  });
 }
 
-void Views::published(ProblemId id, const Result<protocol::ItemMap>& map) {
-  std::vector<Done<protocol::ItemMap>> waiting;
-  {
-    const std::lock_guard lock(mutex_);
-    Maps& maps = maps_[id];
-    maps.building = false;
-    maps.last = map;
-    maps.made = kernel_.clock().steady();
-    waiting.swap(maps.waiting);
-    if (!map.ok()) maps_.erase(id);
-  }
-  for (const auto& each : waiting) each(map);
+void Views::problem_hosts(ProblemId id, Done<protocol::ProblemHosts> done) {
+  suitable_.ask(id, std::move(done), [this, id](Done<protocol::ProblemHosts> made) {
+    kernel_.decide<protocol::ProblemHosts>(
+        [id](const Transaction& tx, Result<protocol::ProblemHosts>& hosts) -> Status {
+          const auto found = tx.model.problems.find(id);
+          if (found == tx.model.problems.end())
+            hosts = no_problem(id);
+          else
+            hosts = suitable_hosts(tx.model, found->second, tx.now);
+          return {};
+        },
+        std::move(made));
+  });
 }
 
 void Views::host_units(HostId host, int count_max, Done<std::vector<protocol::UnitInfo>> done) {

@@ -16,6 +16,7 @@
 #include "server/service/operator/host_pages.h"
 #include "server/service/operator/notices.h"
 #include "server/service/operator/overview.h"
+#include "server/service/operator/recent_answers.h"
 #include "server/service/operator/table_pages.h"
 #include "shared/protocol/console_messages.h"
 
@@ -27,6 +28,8 @@ class Views {
 
   void live(Done<protocol::LiveView> done);
   void item_map(ProblemId id, Done<protocol::ItemMap> done);
+  // What the problem needs of a host, and which hosts online have it (suitable_hosts.h); some seconds old.
+  void problem_hosts(ProblemId id, Done<protocol::ProblemHosts> done);
   [[nodiscard]] HostPages& host_pages() { return host_pages_; }
   [[nodiscard]] TablePages& table_pages() { return table_pages_; }
   [[nodiscard]] Flows& flows() { return flows_; }
@@ -47,14 +50,6 @@ class Views {
  private:
   void note(const ProjectSnapshot& snapshot);
   void log_warnings(const protocol::ServerStatus& status);
-  void published(ProblemId id, const Result<protocol::ItemMap>& map);
-
-  struct Maps {
-    std::optional<Result<protocol::ItemMap>> last;
-    SteadyTime made{};
-    bool building = false;
-    std::vector<Done<protocol::ItemMap>> waiting;
-  };
 
   Kernel& kernel_;
   Overview& overview_;
@@ -62,9 +57,10 @@ class Views {
   HostPages host_pages_;
   TablePages table_pages_;
   Flows flows_;
+  RecentAnswers<ProblemId, protocol::ItemMap> maps_;
+  RecentAnswers<ProblemId, protocol::ProblemHosts> suitable_;
   std::uint64_t ticks_ = 0;   // of the ticker's thread
   mutable std::mutex mutex_;  // of what follows
-  std::map<ProblemId, Maps> maps_;
   console::Series<protocol::OverviewSample> samples_;
   std::map<ProblemId, console::Series<protocol::ProblemSample>> problem_samples_;
   protocol::OverviewSample newest_;

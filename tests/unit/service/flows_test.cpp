@@ -46,8 +46,9 @@ ProblemId add_named(World& world, const std::string& name) {
 }
 
 protocol::ProblemHosts hosts_of(World& world, ProblemId problem) {
+  world.clock().advance(std::chrono::seconds{5});  // the last answer is too old then
   return must(World::wait<protocol::ProblemHosts>(
-      [&](auto done) { world.service().problems().hosts(problem, std::move(done)); }));
+      [&](auto done) { world.service().views().problem_hosts(problem, std::move(done)); }));
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ function order(layers: Spot[][]): void {
   }
 }
 
-// From above and from below nobody comes nearer to a neighbour than is allowed; nor between the two.
+// Two passes keep the least distance between neighbours, one from above and one from below; the mean of both keeps it, too.
 function settle(layer: Spot[], between: number, wanted: number[]): void {
   const apart = (i: number) => (layer[i].tall + layer[i + 1].tall) / 2 + between;
   const down = [...wanted], up = [...wanted];

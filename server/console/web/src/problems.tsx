@@ -13,7 +13,8 @@ const told = (p: Problem): string => (p.state === "running" ? left(p) : p.state 
 // The shortest first; what has no end yet last.
 const ahead = (p: Problem): number => (p.state === "running" && !p.waits && p.eta_seconds >= 0 ? p.eta_seconds : Infinity);
 
-// A row: a problem, or a flow with its problems. `head`: what it is sorted by; a problem of a flow stays with it.
+// A row is a problem, or a flow with its problems. Rows are sorted by `head`: for a problem of a flow that is the flow's own,
+// so that it stays below its flow.
 interface Line { p: Problem; head: Problem; of?: Problem[]; open?: boolean; inside?: boolean }
 const worst = ["failed", "stopped", "cancelled", "paused", "running", "planning", "combining", "finished"];
 const sum = (all: Problem[], of: (p: Problem) => number) => all.reduce((total, p) => total + of(p), 0);

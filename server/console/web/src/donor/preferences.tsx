@@ -97,7 +97,7 @@ function Row({ one, all, changed }: { one: Preference; all: Preference[]; change
     await attempt(() => ask("preferences", { key: one.key, value }), `${one.label}: saved`);
     changed();  // what holds now, also if it was refused
   };
-  const own = !one.locked && one.key !== "preset" && one.origin.endsWith("preferences.toml");
+  const own = !one.locked && !one.protects && one.key !== "preset" && one.origin.endsWith("preferences.toml");
   const week = one.kind === "hours" ? hoursOf(listOf(one.value), !never.includes(one.key)) : null;
   const control = { one, set };
   return (
@@ -109,7 +109,7 @@ function Row({ one, all, changed }: { one: Preference; all: Preference[]; change
           usual={{ used: valueOf("run") === "always", idle: true, night: true, battery: valueOf("on_battery") === "true" }} />
         : week ? <Hours {...control} week={week} /> : <Text {...control} />}
       <span class="from calm">{words(one.meaning)} {one.protects ? `Change it in a terminal: gleaner prefs set ${one.key} VALUE.` : one.locked ? "Locked by the administrator." : one.origin === "default" || own ? "" : `From: ${one.origin}.`}
-        {own && <> You set it: <button type="button" class="plain" onClick={() => set()}>give it back to the defaults</button></>}</span>
+        {own && <> You set it. <button type="button" class="plain" aria-label={`reset ${one.label}`} onClick={() => set()}>Reset</button></>}</span>
     </div>
   );
 }
