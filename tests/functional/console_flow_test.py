@@ -1,12 +1,12 @@
 """A flow at the console: drawn as a graph, a group in the list; and which hosts can compute a problem."""
 import os
 import pathlib
-import subprocess
 import unittest
 
 from browser import CHROMIUM
-from harness import BUILD, SLOW, Grid, main, needs
+from harness import SLOW, Grid, main, needs
 from person import Person
+from wrapping import add_wrapped, wrapped
 
 PICTURE = os.environ.get("GLEANER_PICTURE")  # a file for a screenshot
 STUDY = '''flow = 1
@@ -45,16 +45,11 @@ COVERED = """(nodes => nodes.some((a, i) => nodes.slice(i + 1).some(b => a.left 
 
 @needs(CHROMIUM, "chromium is not installed")
 class ConsoleFlow(unittest.TestCase):
-    def bundle(self, grid, *arguments):
-        subprocess.run([BUILD / "bin" / "gleaner-admin", "app", "wrap", *arguments], cwd=grid.directory, check=True, capture_output=True, stdin=subprocess.DEVNULL)
-
     def test_a_flow(self):
         with Grid(name="The attic") as grid:
             grid.start_server()
-            self.bundle(grid, "awk", "--name", "square", "--number", "square=^(.*)", "--", "BEGIN {{ print {n} * {n} }}")
-            self.bundle(grid, "gzip", "--name", "squeeze", "--suffix", ".gz", "--", "-9", "-n")
-            for name in ("square", "squeeze"):
-                grid.add_application(grid.directory / name)
+            add_wrapped(grid, "square", "awk", "--number", "square=^(.*)", "--", "BEGIN {{ print {n} * {n} }}")
+            add_wrapped(grid, "squeeze", "gzip", "--suffix", ".gz", "--", "-9", "-n")
             for name, text in (("study.toml", STUDY), ("notes.txt", "notes"), ("runs.csv", "n\n1\n2\n3\n")):
                 (grid.directory / name).write_text(text)
             grid.add_client("kitchen-pc")
@@ -94,12 +89,11 @@ class ConsoleFlow(unittest.TestCase):
     def test_who_can_compute_it(self):
         with Grid(name="The attic") as grid:
             grid.start_server()
-            self.bundle(grid, "gzip", "--name", "plain", "--suffix", ".gz", "--", "-9", "-n")
-            self.bundle(grid, "gzip", "--name", "choosy", "--suffix", ".gz", "--", "-9", "-n")
-            manifest = grid.directory / "choosy" / "manifest.toml"
+            choosy = wrapped(grid, "choosy", "gzip", "--suffix", ".gz", "--", "-9", "-n")
+            manifest = choosy / "manifest.toml"
             manifest.write_text('needs = ["python>=3.99", "numpy"]\n' + manifest.read_text())
-            for name in ("plain", "choosy"):
-                grid.add_application(grid.directory / name)
+            grid.add_application(choosy)
+            add_wrapped(grid, "plain", "gzip", "--suffix", ".gz", "--", "-9", "-n")
             (grid.directory / "notes.txt").write_text("notes")
             identity = grid.add_problem("choosy", "choosy", "--input", grid.directory / "notes.txt")
             grid.add_client("kitchen-pc")

@@ -2,12 +2,12 @@
 the screen, axe finds nothing. `GLEANER_PICTURES=DIRECTORY` keeps a screenshot of each."""
 import os
 import pathlib
-import subprocess
 import unittest
 
 from browser import CHROMIUM
-from harness import BUILD, MANDELBROT, SQUARES, Grid, main, needs
+from harness import MANDELBROT, SQUARES, Grid, main, needs
 from person import Person
+from wrapping import add_wrapped
 
 PICTURES = os.environ.get("GLEANER_PICTURES")
 PAGES = {"overview": "#/", "problems": "#/problems", "problem": "#/problems/1", "running": "#/problems/3", "table": "#/problems/2?row=2", "flow": "#/flows/study", "flows": "#/problems?open=study", "hosts": "#/hosts", "host": "#/hosts/1", "add": "#/add",
@@ -28,9 +28,7 @@ class Looks(unittest.TestCase):
 
     def table(self, grid):
         """A problem of three rows, of which one fails."""
-        subprocess.run([BUILD / "bin" / "gleaner-admin", "app", "wrap", "awk", "--name", "root", "--number", "root=(.*)", "-o", grid.directory / "root", "--",
-                        "BEGIN {{ if ({x} < 0) {{ print \"no root\" > \"/dev/stderr\"; exit 1 }} print sqrt({x}) }}"], check=True, capture_output=True)
-        grid.add_application(grid.directory / "root")
+        add_wrapped(grid, "root", "awk", "--number", "root=(.*)", "--", "BEGIN {{ if ({x} < 0) {{ print \"no root\" > \"/dev/stderr\"; exit 1 }} print sqrt({x}) }}")
         (grid.directory / "x.csv").write_text("x\n4\n-1\n2\n")
         grid.wait_finished(grid.add_problem("root", "roots", "--table", grid.directory / "x.csv"))
 

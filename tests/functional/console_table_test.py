@@ -6,15 +6,15 @@ import json
 import os
 import pathlib
 import struct
-import subprocess
 import sys
 import tarfile
 import time
 import unittest
 
 from browser import CHROMIUM
-from harness import BUILD, SLOW, Grid, main, needs
+from harness import SLOW, Grid, main, needs
 from person import Person
+from wrapping import add_wrapped
 
 ROWS = 250
 PICTURE = os.environ.get("GLEANER_PICTURE")  # a file for a screenshot
@@ -78,9 +78,7 @@ class ConsoleTable(unittest.TestCase):
     def small(self, grid):
         """A table of three rows, computed."""
         server = grid.start_server()
-        subprocess.run([BUILD / "bin" / "gleaner-admin", "app", "wrap", "awk", "--name", "twice", "-o", grid.directory / "twice", "--", "BEGIN {{ print {x} * 2 }}"],
-                       check=True, capture_output=True)
-        grid.add_application(grid.directory / "twice")
+        add_wrapped(grid, "twice", "awk", "--", "BEGIN {{ print {x} * 2 }}")
         grid.add_client("kitchen-pc")
         table = grid.directory / "three.csv"
         table.write_text("x\n1\n2\n3\n")
@@ -166,10 +164,7 @@ class ConsoleTable(unittest.TestCase):
     def test_a_table(self):
         with Grid("work.commit_seconds = 1\nwork.heartbeat_seconds = 1", name="The attic") as grid:
             grid.start_server()
-            subprocess.run([BUILD / "bin" / "gleaner-admin", "app", "wrap", "awk", "--name", "halves", "--number", "half=^half (.*)", "-o",
-                            grid.directory / "halves", "--", 'BEGIN {{ if ({x} % 50 == 7) exit 3; print "half", {x} / 2 }}'],
-                           check=True, capture_output=True)
-            grid.add_application(grid.directory / "halves")
+            add_wrapped(grid, "halves", "awk", "--number", "half=^half (.*)", "--", 'BEGIN {{ if ({x} % 50 == 7) exit 3; print "half", {x} / 2 }}')
             grid.add_client("kitchen-pc")
             table = grid.directory / "x.csv"
             table.write_text("x\n" + "".join(f"{x}\n" for x in range(ROWS)))

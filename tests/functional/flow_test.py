@@ -2,13 +2,12 @@
 import gzip
 import json
 import pathlib
-import subprocess
 import tempfile
 import unittest
 
-from harness import BUILD, Grid, main
+from harness import Grid, main
+from wrapping import add_wrapped
 
-ADMIN = BUILD / "bin" / "gleaner-admin"
 FLOW = '''flow = 1
 name = "study"
 
@@ -55,19 +54,14 @@ class Flows(unittest.TestCase):
         for name, text in (("study.toml", FLOW), ("broken.toml", FAILS), ("notes.txt", "notes"), ("runs.csv", "n\n" + "".join(f"{n}\n" for n in range(1, 31)))):
             (self.directory / name).write_text(text)
 
-    def wrap(self, *arguments):
-        subprocess.run([ADMIN, "app", "wrap", *arguments], cwd=self.directory, check=True, capture_output=True, stdin=subprocess.DEVNULL)
-
     def flow(self, grid, verb, name, *more):
         return grid.admin("--json", "flow", verb, self.directory / name, *more, check=False)
 
     def test_a_flow(self):
-        self.wrap("awk", "--name", "square", "--number", "square=^(.*)", "--", "BEGIN {{ print {n} * {n} }}")
-        self.wrap("gzip", "--name", "squeeze", "--suffix", ".gz", "--", "-9", "-n")
         with Grid() as grid:
             grid.start_server()
-            for name in ("square", "squeeze"):
-                grid.add_application(self.directory / name)
+            add_wrapped(grid, "square", "awk", "--number", "square=^(.*)", "--", "BEGIN {{ print {n} * {n} }}")
+            add_wrapped(grid, "squeeze", "gzip", "--suffix", ".gz", "--", "-9", "-n")
             shown = self.flow(grid, "show", "study.toml")
             self.assertEqual((shown.returncode, {node["state"] for node in json.loads(shown.stdout)["nodes"]}), (1, {"waiting"}))
             begun = grid.start("flow", "gleaner-admin", "--project", grid.project / "admin", "flow", "run", self.directory / "study.toml")
@@ -107,11 +101,10 @@ class Flows(unittest.TestCase):
 
     def test_once_more(self):
         """A node that was cancelled is added anew only where that is asked for."""
-        self.wrap("awk", "--name", "square", "--number", "square=^(.*)", "--", "BEGIN {{ print {n} * {n} }}")
         (self.directory / "late.toml").write_text('flow = 1\nname = "late"\n[[node]]\nname = "square"\napp = "square"\ntable = "runs.csv"\n')
         with Grid() as grid:
             grid.start_server()
-            grid.add_application(self.directory / "square")
+            add_wrapped(grid, "square", "awk", "--number", "square=^(.*)", "--", "BEGIN {{ print {n} * {n} }}")
             begun = grid.start("flow", "gleaner-admin", "--project", grid.project / "admin", "flow", "run", self.directory / "late.toml")
             grid.wait_until("the node", lambda: grid.admin_json("problem", "list")["items"])
             grid.kill("flow")

@@ -1,6 +1,8 @@
 """Rows of a table as a host delivers them, without running their program (apps/wrap/item.h)."""
 import hashlib
 
+from wrapping import add_wrapped
+
 
 def fnv(data):
     state = 0xcbf29ce484222325
@@ -21,9 +23,7 @@ class TableProblem:
 
     def __init__(self, grid, host):
         self.grid, self.host = grid, host
-        bundle = grid.directory / "rows"
-        grid.run("gleaner-admin", "app", "wrap", "awk", "--name", "rows", "-o", bundle, "--", "BEGIN {{ exit {x} }}")
-        grid.add_application(bundle)
+        add_wrapped(grid, "rows", "awk", "--", "BEGIN {{ exit {x} }}")
         table = grid.directory / "rows.csv"
         table.write_text("x\n3\n")
         self.id = grid.add_problem("rows", "rows", "--table", table, "--priority", "8")
