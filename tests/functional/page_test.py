@@ -264,15 +264,21 @@ class Page(unittest.TestCase):
                 browser.press("Enter")
                 wait("it to go on", sentence("This computer is helping"))
 
-                def sets(key, change, line):
+                def saves(key, act, line):
                     browser.run("document.querySelector('#said button')?.click()")
                     wait("silence", "document.getElementById('said').textContent == ''")
-                    browser.run(f"(e => {{ {change}; e.dispatchEvent(new Event('change', {{bubbles: true}})); }})(document.getElementById('preference-{key}'))")
+                    browser.run(f"(e => {{ {act}; }})(document.getElementById('preference-{key}'))")
                     wait(key, "document.getElementById('said').textContent.includes('saved')")
                     self.assertRegex(grid.control("one", "prefs", "show").stdout, line)
 
+                def sets(key, change, line):
+                    saves(key, f"{change}; e.dispatchEvent(new Event('change', {{bubbles: true}}))", line)
+
                 # A slider, a switch, a list of words, and hours of the week by clicks and by keys.
                 sets("cpu_share", "e.value = 50", r"cpu_share +=  *0\.5 ")
+                reset = "closest('.preference').querySelector('.from button')"
+                wait("that it can be reset", f"document.getElementById('preference-cpu_share')?.{reset}")
+                saves("cpu_share", f"e.{reset}.click()", r"cpu_share +=  *1\.0 +# default")
                 sets("on_battery", "e.checked = true", r"on_battery +=  *true ")
                 sets("run", "e.value = 'always'", r'run +=  *"always" ')
                 sets("exclusive", "e.value = 'steam, blender'", r'exclusive +=  *\[ ?"steam", "blender" ?\] ')
