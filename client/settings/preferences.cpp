@@ -150,7 +150,7 @@ Status check_lists(const OwnerPreferences& values) {
   return {};
 }
 
-// "key = value" lines, comments and tables left out: this file has no tables.
+// The values of what io::Settings rendered, a line each.
 std::map<std::string, std::string> keys_of(const std::string& text) {
   std::map<std::string, std::string> keys;
   std::istringstream lines(text);
@@ -247,15 +247,14 @@ Result<std::string> value_of(const std::string& key, const std::string& value) {
     return Error{ErrorKind::invalid, key + ": expected one line without invisible characters"};
   auto read = read_alone(key, as_toml(key, value));
   if (read.ok()) return read;
-  const PreferenceKind listed = described(key).kind;
-  const bool list = listed == hours || listed == names || listed == levels;
-  if (list && value.starts_with('[')) return read;  // meant as a list, and none
+  const PreferenceKind kind = described(key).kind;
+  const bool is_list = kind == hours || kind == names || kind == levels;
+  if (is_list && value.starts_with('[')) return read;  // meant as a list, and none
   const std::string quoted = io::toml_string(value);
   auto as_word = read_alone(key, quoted);
   if (as_word.ok()) return as_word;
   auto as_list = read_alone(key, value.empty() ? "[]" : "[" + quoted + "]");
-  const PreferenceKind kind = described(key).kind;
-  if (as_list.ok() || kind == hours || kind == names || kind == levels) return as_list;
+  if (as_list.ok() || is_list) return as_list;
   return kind == PreferenceKind::text ? as_word.error() : objection(key, value);
 }
 
@@ -353,10 +352,10 @@ Result<PreferenceBook> PreferenceBook::load(const io::Files& files, PreferenceFi
     TRY(settings_of(book.values_).parse(layer.text, layer.name));
     if (const Status fit = check_lists(book.values_); !fit.ok()) return fit.error().within(layer.name);
     OwnerPreferences alone;
-    TRY(settings_of(alone).parse(layer.text, layer.name));
-    const auto written = keys_of(settings_of(alone).render());
-    for (const auto& [key, line] : keys_of(layer.text)) {
-      if (!written.contains(key)) continue;  // a line of a list that has several
+    io::Settings settings = settings_of(alone);
+    TRY(settings.parse(layer.text, layer.name));
+    const auto written = keys_of(settings.render());
+    for (const std::string& key : settings.named()) {
       book.origins_[key] = layer.name;
       (layer.locked ? book.locked_ : book.own_)[key] = layer.locked ? layer.name : written.at(key);
     }

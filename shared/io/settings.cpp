@@ -187,6 +187,7 @@ Status Settings::parse(std::string_view text, const std::string& file) {
     return Error{ErrorKind::too_large, file + " is too large for a settings file: is it the right file?"};
   Mistakes mistakes(file);
   std::vector<Assign> assignments;
+  std::vector<std::string> named;
 
   const auto known_below = [&](const std::string& table) {
     std::string keys;
@@ -206,6 +207,7 @@ Status Settings::parse(std::string_view text, const std::string& file) {
         auto assign = (*entry)->read(node);
         if (assign.ok()) {
           assignments.push_back(std::move(assign).value());
+          named.push_back(path);
         } else {
           mistakes.add(key.source(), path, assign.error().message);
         }
@@ -226,6 +228,7 @@ Status Settings::parse(std::string_view text, const std::string& file) {
   }
   TRY(mistakes.status());
   for (const auto& assign : assignments) assign();
+  named_ = std::move(named);
   return {};
 }
 

@@ -39,12 +39,15 @@ class Settings {
   // changed, and the message lists every mistake, a line each: "server.toml:12: port: expected a whole number
   // from 1 to 65535, got 0".
   [[nodiscard]] Status parse(std::string_view text, const std::string& file);
+  // The keys that the last text named that was read.
+  [[nodiscard]] const std::vector<std::string>& named() const { return named_; }
   // The commented file with the variables' present values.
   [[nodiscard]] std::string render() const;
 
  private:
   struct Entry;
   std::vector<std::shared_ptr<Entry>> entries_;
+  std::vector<std::string> named_;
 };
 
 }  // namespace gleaner::io

@@ -204,6 +204,17 @@ TEST_CASE("A value is read alone: nothing else that it holds becomes a setting")
   CHECK(places.load()->values().sandbox == "on");
 }
 
+TEST_CASE("A key in quotes is a key, and stays when another value is set") {
+  const Places places;
+  places.put("preferences.toml", "\"idle_minutes\" = 7\n# cpu_share = 0.1\n");
+  auto book = places.load();
+  REQUIRE(book.ok());
+  CHECK(book->origin("idle_minutes") == (places.root / "preferences.toml").string());
+  CHECK(book->origin("cpu_share") == "default");
+  CHECK(book->set(places.files, "cores", "2").ok());
+  CHECK(places.load()->values().idle_minutes == 7);
+}
+
 TEST_CASE("A list of several lines, written by hand, stays whole when another value is set") {
   const Places places;
   places.put("preferences.toml", "exclusive = [\n  \"steam\",\n  \"a = b\",\n]\n");
