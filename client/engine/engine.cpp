@@ -43,6 +43,7 @@ Status Engine::open() {
   TRY(services_.files.make_directories(services_.state.slots()));
   TRY_ASSIGN(controls_, state::load_controls(services_.files, services_.state.preferences()));
   opened_ = services_.clock.steady();
+  set_pause_end();
   accounts_.open(opened_);
   notices_.open(opened_);
   traffic_.open(opened_);
@@ -139,7 +140,7 @@ void Engine::decide(SteadyTime now) {
   client_policy::Preferences preferences;
   preferences.enabled = controls_.enabled;
   await_saved();
-  preferences.paused_for = controls_.pause_left(services_.clock.now());
+  preferences.paused_for = pause_left();
   preferences.until_saved = !unsaved_.empty();
   if (preferences.paused_for && *preferences.paused_for < Duration::max())
     preferences.paused_until = end_text(*preferences.paused_for);
@@ -159,7 +160,7 @@ void Engine::decide(SteadyTime now) {
 // What was saved meanwhile, or has no kernel any more, is waited for no longer; nor is anything when the
 // pause is over.
 void Engine::await_saved() {
-  const bool over = !controls_.pause_left(services_.clock.now());
+  const bool over = !pause_left();
   std::erase_if(unsaved_, [&](const auto& one) {
     const auto& [number, saves] = one;
     const Slot& slot = **(slots_.begin() + number);
@@ -236,7 +237,22 @@ Status Engine::pause(std::optional<Duration> length, PauseAt at) {
       }
   controls_.pause_length = length ? *length : Duration::max();
   controls_.pause_begun = services_.clock.now();
+  set_pause_end();
   return state::save_controls(services_.files, services_.state.preferences(), controls_);
+}
+
+void Engine::set_pause_end() {
+  const auto left = controls_.pause_left(services_.clock.now());
+  if (left && *left < Duration::max()) pause_end_ = services_.clock.steady() + *left;
+}
+
+// By the calendar, which goes on while the computer sleeps; but a calendar that was set back does not make it
+// longer.
+std::optional<Duration> Engine::pause_left() const {
+  const auto left = controls_.pause_left(services_.clock.now());
+  if (!left || *left == Duration::max()) return left;
+  const Duration steady = pause_end_ - services_.clock.steady();
+  return steady > Duration{0} ? std::optional(std::min(*left, steady)) : std::nullopt;
 }
 
 std::string Engine::end_text(Duration length) const {

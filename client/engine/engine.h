@@ -93,6 +93,9 @@ class Engine final {
     Membership* project = nullptr;
     Unit* unit = nullptr;
   };
+  // What is left of a pause that the owner asked for; max(): until resumed.
+  [[nodiscard]] std::optional<Duration> pause_left() const;
+  void set_pause_end();
   // A unit that waits for this slot: the oldest of the project that is to be served next.
   [[nodiscard]] Waiting next_for(const Slot& slot) const;
   // Must its slot make room for units of other projects?
@@ -130,6 +133,8 @@ class Engine final {
   Alarm alarm_;
   bool stopping_ = false;
   bool secured_ = false;  // for this sleep
+  // When a pause of some length ends at the latest, whatever is done to the calendar meanwhile.
+  SteadyTime pause_end_{};
   // While a pause waits for saved points: slots that have reached none, and how many each had reached before.
   std::map<int, std::int64_t> unsaved_;
   SteadyTime opened_{};

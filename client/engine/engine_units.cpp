@@ -40,8 +40,7 @@ void Engine::end_at_once(Unit& unit, SteadyTime now) {
   unit.stop();
 }
 
-// The owner does not permit its application any more: what is finished is delivered, the rest goes back when
-// work is asked for.
+// Units of applications that the owner has excluded: what is finished is delivered, the rest goes back.
 void Engine::end_forbidden(SteadyTime now) {
   for (const auto& project : projects_)
     for (const auto& [id, unit] : project->units()) {
@@ -167,7 +166,7 @@ void Engine::start_units(SteadyTime now) {
     const int used = slots_.cores_in_use();
     if (used + wanted > decision_.cores) break;
     if (const Status trusted = next.project->check(*unit); !trusted.ok()) {
-      if (next.project->clock_is_early()) {  // no fault of the application: it waits for the right time
+      if (next.project->clock_is_early(*unit)) {  // no fault of the application: it waits for the right time
         unit->order_reason = trusted.error().message;
         continue;
       }

@@ -28,6 +28,10 @@ std::string joined(const std::vector<std::string>& texts, const char* between) {
 
 // Why what is in hand is not computed.
 std::string waiting_for(const Membership& project) {
+  if (project.trusted())
+    for (const auto& [id, unit] : project.units())
+      if (!unit->order_reason.empty() && project.clock_is_early(*unit))
+        return "not computing: " + unit->order_reason;
   for (const auto& [id, unit] : project.units())
     if (unit->held_back && !unit->held->stopped()) return "not computing: " + unit->order_reason;
   for (const auto& [id, unit] : project.units())

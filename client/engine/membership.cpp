@@ -209,8 +209,8 @@ bool Membership::holds(const Unit& unit) const {
   return found != units_.end() && found->second.get() == &unit;
 }
 
-bool Membership::clock_is_early() const {
-  return trust_.clock_is_early(services_.clock.now());
+bool Membership::clock_is_early(const Unit& unit) const {
+  return trust_.clock_is_early(unit.held->granted(), services_.clock.now());
 }
 
 Status Membership::check(const Unit& unit) const {

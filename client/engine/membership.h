@@ -93,9 +93,9 @@ class Membership {
   [[nodiscard]] UnitBook& units() { return units_; }
   [[nodiscard]] const UnitBook& units() const { return units_; }
   [[nodiscard]] bool holds(const Unit& unit) const;
+  // By this computer's clock, does a certificate begin later that the unit needs? REQUIRES: trusted().
+  [[nodiscard]] bool clock_is_early(const Unit& unit) const;
   // Again at every start: a certificate may have run out, the disk may have been changed.
-  // Is it before the project's work key began, by this computer's clock?
-  [[nodiscard]] bool clock_is_early() const;
   [[nodiscard]] Status check(const Unit& unit) const;
   // Is there a project document that holds? Without, nothing is started.
   [[nodiscard]] bool trusted() const { return trust_.knows_project(); }

@@ -10,6 +10,9 @@
 #include "shared/protocol/text.h"
 
 namespace gleaner::engine {
+namespace {
+constexpr double copy_turn_seconds = 15;  // some times what a delivery through a relay takes
+}  // namespace
 
 SlotOrders Membership::apply_answers(SteadyTime now) {
   SlotOrders orders;
@@ -149,6 +152,9 @@ void Membership::take(HostUnknown& event, SlotOrders& orders, SteadyTime now) {
   }
   spdlog::warn("{}: the server does not know this host: {}", names_.name, event.reason);
   end_all(orders);
+  // The other copy has just joined, and needs a moment to deliver: at once each would end the other's turn.
+  if (standing_ == Standing::copy)
+    session_.be_silent(from_seconds(copy_turn_seconds * services_.random.uniform()), now);
   standing_ = Standing::unknown;
 }
 
@@ -224,17 +230,19 @@ void Membership::take_grant(const Granted& granted, int slot, SteadyTime now) {
   // It is new: one of the two dates is wrong, which is no fault of the application. The server gets it back.
   const auto read = read_granted(granted);
   const bool late = read.ok() && read->deadline <= services_.clock.now();
-  if (!trusted.ok() && (late || trust_.clock_is_early(services_.clock.now())))
+  if (!trusted.ok() && (late || trust_.clock_is_early(granted, services_.clock.now())))
     return session_.back_off(trusted.error(), now);
   if (!trusted.ok())
     return refuse(claimed_unit(granted), protocol::FailureKind::untrusted, trusted.error().message);
   const UnitId id = trusted->grant.unit;
   if (units_.contains(id)) return;  // an answer that was repeated
-  // The owner has just excluded it, which is nobody's failure.
+  // The owner has just excluded it, which is nobody's failure. A server that goes on giving such units is
+  // asked ever more seldom.
   if (!permits(services_.settings, trusted->application.name)) {
     gives_back_ = true;
-    return spdlog::info("unit {} goes back: the preferences do not permit the application {}", id.value,
-                        trusted->application.name);
+    return session_.back_off({ErrorKind::forbidden, "the preferences of this computer do not permit the " +
+                                                        ("application " + trusted->application.name)},
+                             now);
   }
   auto held = HeldUnit::create(services_.files, directory_.unit(id), granted, trusted->grant);
   if (!held.ok()) return give_back(id, held.error());

@@ -244,6 +244,10 @@ void ServerSession::back_off(const Error& why, SteadyTime now) {
   pacing_.failed({}, now, services_.random);
 }
 
+void ServerSession::be_silent(Duration time, SteadyTime now) {
+  pacing_.failed(time, now, services_.random);
+}
+
 bool ServerSession::askable(SteadyTime now, bool urgent) const {
   return !(busy() && now > answer_due()) && pacing_.may_ask(now, urgent);
 }

@@ -54,6 +54,8 @@ class ServerSession {
   [[nodiscard]] std::vector<SessionEvent> take_events() { return std::exchange(events_, {}); }
 
   void heartbeat_soon(SteadyTime now) { pacing_.heartbeat_soon(now); }
+  // Says nothing to the server for so long, and a little more by chance.
+  void be_silent(Duration time, SteadyTime now);
   // The client cannot use a grant now, through no fault of the application: it requests work later.
   void back_off(const Error& why, SteadyTime now);
   // The project's document is known to have been replaced: it is what is said next.

@@ -9,6 +9,12 @@
 namespace gleaner::engine {
 namespace {
 
+template <class Certificate>
+bool begins_later(const protocol::SignedStatement& statement, Timestamp now) {
+  const auto certificate = protocol::decode<Certificate>(statement.payload);
+  return certificate.ok() && now + crypto::clock_skew_forgiven < certificate->not_before;
+}
+
 // Names become file names in the problem's directory.
 bool is_file_name(const std::string& name) {
   if (name.empty() || name == "." || name == ".." || name.size() > limits::file_name_length_max) return false;
@@ -63,10 +69,15 @@ bool Trust::work_certificate_expired(Timestamp now) const {
   return certificate.ok() && certificate->not_after < now;
 }
 
-bool Trust::clock_is_early(Timestamp now) const {
-  const auto certificate =
-      protocol::decode<protocol::KeyCertificate>(project().document.work_certificate.payload);
-  return certificate.ok() && now + crypto::clock_skew_forgiven < certificate->not_before;
+bool Trust::clock_is_early(const Granted& granted, Timestamp now) const {
+  if (begins_later<protocol::KeyCertificate>(project().document.work_certificate, now)) return true;
+  if (granted.lease)
+    for (const protocol::SignedStatement& one : granted.lease->statements)
+      if (one.type == protocol::StatementType::relay_certificate &&
+          begins_later<protocol::RelayCertificate>(one, now))
+        return true;
+  const auto grant = read_granted(granted);
+  return grant.ok() && begins_later<protocol::KeyCertificate>(grant->signer, now);
 }
 
 Result<TrustedGrant> Trust::check_grant(const Granted& granted, Timestamp now) const {

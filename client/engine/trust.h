@@ -41,8 +41,9 @@ class Trust {
   // Its certificate of the project's work key is over: the project may have another by now, of the same key.
   // REQUIRES: knows_project().
   [[nodiscard]] bool work_certificate_expired(Timestamp now) const;
-  // It begins later than this computer's clock says: the clock is wrong. REQUIRES: knows_project().
-  [[nodiscard]] bool clock_is_early(Timestamp now) const;
+  // By this computer's clock, does a certificate begin later that the unit needs? The clock is wrong.
+  // REQUIRES: knows_project().
+  [[nodiscard]] bool clock_is_early(const Granted& granted, Timestamp now) const;
 
   // The whole chain: join code, project, grant, parameters, application, signer; of a relay's grant also its
   // lease, up to the project's grant (crypto/relay_chain.h). Without a project: unavailable.

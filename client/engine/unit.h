@@ -51,8 +51,10 @@ struct Unit {
   // What the server ordered.
   bool held_back = false;  // paused by the server
   std::string order_reason;
-  bool goes_back = false;      // the server is told when it has ended
   bool output_wanted = false;  // somebody looks at its kernel's output
+
+  // The owner has excluded its application: when it has ended, the server hears that it is not held.
+  bool goes_back = false;
 
   Delivery delivery;
   std::optional<LocalCheckpoint> saved;

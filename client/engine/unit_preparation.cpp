@@ -12,6 +12,7 @@ using client_policy::UnitState;
 namespace {
 
 constexpr int preparation_failures_max = 8;
+constexpr Duration clock_recheck = std::chrono::seconds{10};  // a wrong date that is set right
 
 protocol::FailureKind kind_of(const Error& error) {
   switch (error.kind) {
@@ -82,8 +83,15 @@ void UnitPreparation::tick(SteadyTime now, Network network, Alarm& alarm) {
       continue;
     }
     if (network == Network::none && !prepared_already(*unit)) continue;
-    if (const Status begun = begin(*unit, now); !begun.ok())
-      unit->fail(protocol::FailureKind::untrusted, begun.error().message);
+    const Status begun = begin(*unit, now);
+    if (begun.ok()) continue;
+    if (trust_.clock_is_early(unit->held->granted(), services_.clock.now())) {  // it waits for the right time
+      unit->order_reason = begun.error().message;
+      unit->prepare_at = now + clock_recheck;
+      alarm.at(unit->prepare_at);
+      continue;
+    }
+    unit->fail(protocol::FailureKind::untrusted, begun.error().message);
   }
 }
 

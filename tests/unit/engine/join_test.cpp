@@ -9,6 +9,7 @@
 #include "tests/catch.h"
 #include "tests/unit/engine/fake_relay.h"
 #include "tests/unit/engine/world.h"
+#include "tests/unit/says.h"
 
 namespace gleaner::engine::testing {
 namespace {
@@ -71,6 +72,25 @@ TEST_CASE("Who was put out and has not heard of it joins anew with the same code
   CHECK(state::load_identity(joining.world.files, joining.state).ok());
   status = 503;  // no word from the server says nothing
   CHECK(joining.join(joining.world.server.join_code()).ok());
+}
+
+TEST_CASE("Another address of the project is asked, too, whether it still takes the host") {
+  Joining joining;
+  REQUIRE(joining.join(joining.world.server.join_code()).ok());
+  auto code = joining.world.server.join_code();
+  code.host = "elsewhere.test";
+  int status = 403;
+  joining.world.server.before = [&](const io::HttpRequest& request) -> std::optional<Result<io::HttpReply>> {
+    const bool asks = request.url.ends_with("/v1/heartbeat") || request.url.ends_with("/v1/enrol");
+    if (!asks || status == 200) return std::nullopt;
+    CHECK(says(request.url, "elsewhere.test"));
+    return problem_reply(status, "this computer is banned");
+  };
+  CHECK_FALSE(joining.join(code).ok());
+  CHECK(state::load_identity(joining.world.files, joining.state)->code.host != "elsewhere.test");
+  status = 200;
+  CHECK(joining.join(code).ok());
+  CHECK(state::load_identity(joining.world.files, joining.state)->code.host == "elsewhere.test");
 }
 
 TEST_CASE("Another code of the same server is shown to it, and nothing changes until that takes it") {

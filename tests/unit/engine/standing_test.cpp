@@ -56,6 +56,62 @@ TEST_CASE("A copy that is killed before it has parted goes on with that, and com
   CHECK(world.engine->status().units_in_hand == 0);
 }
 
+TEST_CASE("A copy that is not known any more gives the other one time to deliver") {
+  World world;
+  world.server.set_application(script_kernel(at_a_pace));
+  world.server.queue_unit({0, 10'000});
+  world.start();
+  REQUIRE(world.run_until([&] { return world.engine->status().slots[0].finished > 5; }));
+  world.kill();
+  std::filesystem::create_directories(world.project / "identity");
+  REQUIRE(state::mark_copy(world.files, {world.project}).ok());
+  world.server.before = [](const io::HttpRequest& request) -> std::optional<Result<io::HttpReply>> {
+    if (request.url.ends_with("/v1/project")) return std::nullopt;
+    return problem_reply(401, "this host is not known here");
+  };
+  std::optional<SteadyTime> joined;
+  world.join_again = [&]() -> Status {
+    joined = world.clock.steady();
+    return {};
+  };
+  world.start();
+  REQUIRE(world.run_until(
+      [&] { return world.engine->status().reason.find("does not know this host") != std::string::npos; },
+      50ms));
+  const SteadyTime told = world.clock.steady();
+  REQUIRE(world.run_until([&] { return joined.has_value(); }, 50ms));
+  CHECK(*joined - told > 1s);  // at random within 15 s: of this seed
+  CHECK(*joined - told < 17s);
+  CHECK(world.engine->status().units_in_hand == 1);
+}
+
+TEST_CASE("What is said to the host that this was before it joined anew is not believed") {
+  World world;
+  world.server.set_application(script_kernel(at_a_pace));
+  world.server.queue_unit({0, 10'000});
+  world.start();
+  REQUIRE(world.run_until([&] { return world.engine->status().slots[0].finished > 5; }));
+  state::Identity anew;  // as `gleaner-client join` stores it while the client runs
+  anew.code = world.server.join_code();
+  anew.host = {HostId{7}, "another token", {}};
+  REQUIRE(state::save_identity(world.files, {world.project}, anew).ok());
+  const int status = GENERATE(401, 403);
+  int joined = 0;
+  world.join_again = [&]() -> Status {
+    ++joined;
+    return {};
+  };
+  world.server.before = [status](const io::HttpRequest& request) -> std::optional<Result<io::HttpReply>> {
+    if (request.url.ends_with("/v1/project")) return std::nullopt;
+    return problem_reply(status, "the token of before");
+  };
+  world.run_for(30s, 200ms);
+  CHECK_FALSE(world.engine->status().revoked);
+  CHECK(joined == 0);
+  CHECK_FALSE(std::filesystem::exists(world.project / "identity/revoked"));
+  CHECK(world.engine->status().units_in_hand == 1);
+}
+
 TEST_CASE("A host that is not known joins again by itself, unless it was put out") {
   World world;
   world.server.set_application(script_kernel(at_a_pace));

@@ -3,6 +3,7 @@
 #include "shared/protocol/codec.h"
 #include "tests/catch.h"
 #include "tests/unit/engine/world.h"
+#include "tests/unit/says.h"
 
 namespace gleaner::engine::testing {
 namespace {
@@ -145,6 +146,25 @@ TEST_CASE("An expired work certificate stops the client at the next unit") {
   REQUIRE(world.run_until([&] { return world.server.failures.size() == 1; }, 200ms));
   CHECK(world.server.failures[0].kind == FailureKind::untrusted);
   CHECK(world.server.items.size() == 5);
+}
+
+TEST_CASE("With a clock before the work key's beginning units wait, and are nobody's failure") {
+  World world;
+  world.server.set_application(script_kernel(at_a_pace));
+  world.server.queue_unit({0, 200});
+  world.start();
+  REQUIRE(world.run_until([&] { return world.engine->status().slots[0].finished > 3; }));
+  world.kill();
+  world.clock.jump_calendar(-std::chrono::hours{48});
+  world.server.queue_unit({200, 205});
+  world.start();
+  world.run_for(30s, 200ms);
+  CHECK(world.server.failures.empty());
+  CHECK(world.gate.groups.empty());
+  CHECK(says(world.engine->status().reason, "check this computer's date and time"));
+  world.clock.jump_calendar(std::chrono::hours{48});
+  REQUIRE(world.run_until([&] { return world.has_all({0, 200}); }, 200ms));
+  CHECK(world.server.failures.empty());
 }
 
 TEST_CASE("Inputs are fetched once, laid out, and a download that was cut off is resumed") {

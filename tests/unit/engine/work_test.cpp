@@ -312,6 +312,13 @@ TEST_CASE("A pause of some length ends by itself, also if the calendar jumps") {
   CHECK(world.engine->status().mode == "pause");
   world.run_for(35s, 1s);
   CHECK(world.engine->status().mode == "run");
+  REQUIRE(world.engine->pause(Duration{60s}).ok());
+  world.run_for(30s, 1s);
+  world.clock.jump_calendar(-24h);
+  world.run_for(25s, 1s);
+  CHECK(world.engine->status().mode == "pause");
+  world.run_for(10s, 1s);
+  CHECK(world.engine->status().mode == "run");
 }
 
 TEST_CASE("Finish completes what is in hand and takes no more") {
