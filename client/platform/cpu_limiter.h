@@ -1,7 +1,7 @@
-// The CpuGate. A pause is held as KernelControl can, and where that is no sure hold it is looked at again and
-// again: what runs nevertheless is stopped again, and killed if that goes on (shared/io/standstill.h). A
-// kernel that may use less than all processors is counted with all that it has started and sliced as soon as
-// it uses more, by the closed-loop controller of client/policy/cpu_share.h.
+// The CpuGate. KernelControl holds a pause. Where the system does not enforce that hold, this looks again and
+// again: it stops a process that runs nevertheless, and kills one that keeps running
+// (shared/io/standstill.h). A kernel that may use less than all processors is counted with all that it has
+// started and sliced as soon as it uses more, by the closed-loop controller of client/policy/cpu_share.h.
 //
 // All of that is done on a thread of its own, which sleeps while there is nothing to look at: no kernel, or
 // only kernels that are frozen or may use every processor. A kernel that keeps to its processors is looked at

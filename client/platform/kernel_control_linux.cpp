@@ -103,7 +103,7 @@ Duration KernelControl::lost(Duration elapsed) {
   const auto gone = std::count_if(all.seen.begin(), all.seen.end(), [&present](int process) {
     return std::find(present.begin(), present.end(), process) == present.end();
   });
-  const long processors = std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN));
+  const auto processors = static_cast<std::ptrdiff_t>(processors_online());
   const Duration most = std::min(gone, processors) * std::exchange(all.ran, Duration{0});
   const Duration counted = std::max(Duration{0}, buried - all.buried);
   all.seen = std::move(present);

@@ -13,7 +13,7 @@ class Keyboard {
  public:
   // Requests to end (Ctrl-C, the terminal's end) do not end the process from now on, but its waiting.
   Keyboard();
-  ~Keyboard();  // the terminal is as it was
+  ~Keyboard();  // sets the terminal back
   Keyboard(const Keyboard&) = delete;
   Keyboard& operator=(const Keyboard&) = delete;
 

@@ -85,24 +85,21 @@ std::string check_until(const std::string& text) {
              : "a time is like 18:30, \"mon 8:00\" or \"2026-12-24 18:00\", in the future and within a year";
 }
 
-}  // namespace
-
-int control_main(int argc, char** argv) {
-  io::make_private_files();
+// What was typed.
+struct Commands {
   ControlOptions options;
-  CLI::App app{"gleaner: control the client that computes on this computer", "gleaner"};
-  app.set_version_flag("--version", std::string("gleaner ") + version);
-  app.require_subcommand(1);
-  app.footer(
-      "Exit status: 0 done, 1 a problem (on standard error), 2 wrong usage, 3 the client is not running.");
-  app.add_option("--state", options.state, "The client's state directory");
-  app.add_option("--socket", options.socket, "The client's control socket, if it is not in that directory");
-  app.add_flag("--json", options.json, "Print the answer as JSON");
-  const auto add = [&](const std::string& name, const std::string& description) {
-    return with_common_options(app.add_subcommand(name, description));
-  };
-  add("status", "Show what the client is doing, and its progress");
-  CLI::App* pause = add("pause", "Stop computing, for a time or until `resume`");
+  PreferencesCommand preferences;
+  ReceiptsCommand receipts;
+  ProjectsCommand projects;
+  PageCommand page;
+};
+
+CLI::App* add_command(CLI::App& to, const std::string& name, const std::string& description) {
+  return with_common_options(to.add_subcommand(name, description));
+}
+
+void declare_pause(CLI::App& app, ControlOptions& options) {
+  CLI::App* pause = add_command(app, "pause", "Stop computing, for a time or until `resume`");
   CLI::Option* duration = pause
                               ->add_option("duration", options.duration,
                                            "For example 90s, 30m, 1h or 2d; a number alone: minutes")
@@ -114,52 +111,119 @@ int control_main(int argc, char** argv) {
       ->check(check_until);
   pause->add_flag("--at-saved-point", options.saved,
                   "Let each core first save what it computes: its checkpoint, or the item");
-  add("resume", "Compute again; take work again after `finish`");
-  add("finish", "Finish the units in hand and fetch no more work");
-  add("why", "Say in one sentence why the client is computing, or why not");
-  CLI::App* prefs = add("prefs", "Show, explain and change the preferences");
+}
+
+void declare_preferences(CLI::App& app, PreferencesCommand& preferences) {
+  CLI::App* prefs = add_command(app, "prefs", "Show, explain and change the preferences");
   prefs->require_subcommand(0, 1);
-  const auto of_prefs = [prefs](const std::string& name, const std::string& description) {
-    return with_common_options(prefs->add_subcommand(name, description));
-  };
-  of_prefs("show", "Show all preferences, and where each value comes from");
-  CLI::App* explain = of_prefs("explain", "Explain what the preferences mean");
-  CLI::App* set = of_prefs("set", "Change a preference; it takes effect at once");
-  CLI::App* unset = of_prefs("unset", "Give a preference back to the preset, or to its default");
-  PreferencesCommand preferences;
+  add_command(*prefs, "show", "Show all preferences, and where each value comes from");
+  CLI::App* explain = add_command(*prefs, "explain", "Explain what the preferences mean");
+  CLI::App* set = add_command(*prefs, "set", "Change a preference; it takes effect at once");
+  CLI::App* unset = add_command(*prefs, "unset", "Give a preference back to the preset, or to its default");
   explain->add_option("key", preferences.key, "The preference to explain; all by default");
   for (CLI::App* one : {set, unset})
     one->add_option("key", preferences.key, "The preference, as listed by `gleaner prefs show`")->required();
   set->add_option("value", preferences.value, "The new value")->required();
+}
+
+void declare_receipts(CLI::App& app, ReceiptsCommand& wanted) {
   CLI::App* receipts =
-      add("receipts", "Show what the servers have acknowledged: this computer's contribution");
-  ReceiptsCommand wanted;
+      add_command(app, "receipts", "Show what the servers have acknowledged: this computer's contribution");
   receipts->add_flag("--all", wanted.all, "Show all receipts, not only the newest");
   receipts->add_option("--project", wanted.project, "Only those of this project: its name, key or server");
-  CLI::App* projects = add("projects", "Show the projects, and how much of this computer each gets");
+}
+
+void declare_projects(CLI::App& app, ProjectsCommand& wanted) {
+  CLI::App* projects =
+      add_command(app, "projects", "Show the projects, and how much of this computer each gets");
   projects->require_subcommand(0, 1);
-  ProjectsCommand shared;
-  const auto of_projects = [projects](const std::string& name, const std::string& description) {
-    return with_common_options(projects->add_subcommand(name, description));
-  };
-  CLI::App* share = of_projects("share", "Set how much of this computer a project gets");
+  CLI::App* share = add_command(*projects, "share", "Set how much of this computer a project gets");
   CLI::App* suspend =
-      of_projects("suspend", "Stop computing for a project; finished results are still delivered");
-  CLI::App* take_up = of_projects("resume", "Compute for a suspended project again");
+      add_command(*projects, "suspend", "Stop computing for a project; finished results are still delivered");
+  CLI::App* take_up = add_command(*projects, "resume", "Compute for a suspended project again");
   for (CLI::App* one : {share, suspend, take_up})
-    one->add_option("project", shared.project, "Its name, the beginning of its key, or its server")
+    one->add_option("project", wanted.project, "Its name, the beginning of its key, or its server")
         ->required();
-  share->add_option("share", shared.share, "Its weight beside the other projects; 0: no new work from it")
+  share->add_option("share", wanted.share, "Its weight beside the other projects; 0: no new work from it")
       ->required()
       ->check(CLI::Range(0.0, 1000.0));
-  CLI::App* page = add("page", "Open a page about the client in a browser on this computer");
-  PageCommand browse;
-  page->add_option("--port", browse.port, "The port to listen on; 0: any free port")
+}
+
+void declare_page(CLI::App& app, PageCommand& wanted) {
+  CLI::App* page = add_command(app, "page", "Open a page about the client in a browser on this computer");
+  page->add_option("--port", wanted.port, "The port to listen on; 0: any free port")
       ->check(CLI::Range(0, 65535));
-  page->add_flag("!--no-browser", browse.browser, "Only print the address");
-  add("log", "Show the client's latest log messages");
-  CLI::App* top = add("top", "Show live in this terminal what the client is doing");
-  add("quit", "Deliver finished results and stop the client");
+  page->add_flag("!--no-browser", wanted.browser, "Only print the address");
+}
+
+void declare(CLI::App& app, Commands& all) {
+  app.set_version_flag("--version", std::string("gleaner ") + version);
+  app.require_subcommand(1);
+  app.footer(
+      "Exit status: 0 done, 1 a problem (on standard error), 2 wrong usage, 3 the client is not running.");
+  app.add_option("--state", all.options.state, "The client's state directory");
+  app.add_option("--socket", all.options.socket,
+                 "The client's control socket, if it is not in that directory");
+  app.add_flag("--json", all.options.json, "Print the answer as JSON");
+  add_command(app, "status", "Show what the client is doing, and its progress");
+  declare_pause(app, all.options);
+  add_command(app, "resume", "Compute again; take work again after `finish`");
+  add_command(app, "finish", "Finish the units in hand and fetch no more work");
+  add_command(app, "why", "Say in one sentence why the client is computing, or why not");
+  declare_preferences(app, all.preferences);
+  declare_receipts(app, all.receipts);
+  declare_projects(app, all.projects);
+  declare_page(app, all.page);
+  add_command(app, "log", "Show the client's latest log messages");
+  add_command(app, "top", "Show live in this terminal what the client is doing");
+  add_command(app, "quit", "Deliver finished results and stop the client");
+}
+
+// Of `prefs` and `projects`, which show without one.
+std::string verb_of(const CLI::App& command) {
+  const auto verbs = command.get_subcommands();
+  return verbs.empty() ? "show" : verbs.front()->get_name();
+}
+
+// The client is asked, or told something.
+int control(const std::string& command, const ControlOptions& options) {
+  json::Value request = {{"version", 1}, {"command", command}};
+  if (!options.duration.empty()) request["seconds"] = parse_duration(options.duration).value();
+  if (!options.until.empty())
+    if (const auto seconds = seconds_until(options.until, system_clock().now()))
+      request["seconds"] = *seconds;
+  if (options.saved) request["at_saved_point"] = true;
+  return send_command(options, request);
+}
+
+int act(const CLI::App& command, Commands& all) {
+  const std::string name = command.get_name();
+  const state::StateDirectory state = state_of(all.options);
+  const io::Path socket = socket_of(all.options);
+  all.preferences.state = all.receipts.state = all.projects.state = all.page.state = state;
+  all.projects.socket = all.page.socket = socket;
+  all.preferences.json = all.receipts.json = all.projects.json = all.options.json;
+  if (name == "prefs") {
+    all.preferences.verb = verb_of(command);
+    return run_preferences(all.preferences);
+  }
+  if (name == "projects") {
+    all.projects.verb = verb_of(command);
+    return run_projects(all.projects);
+  }
+  if (name == "receipts") return run_receipts(all.receipts);
+  if (name == "page") return run_page(all.page);
+  if (name == "top" && !all.options.json) return run_top(socket);
+  return control(name == "top" ? "status" : name, all.options);
+}
+
+}  // namespace
+
+int control_main(int argc, char** argv) {
+  io::make_private_files();
+  Commands all;
+  CLI::App app{"gleaner: control the client that computes on this computer", "gleaner"};
+  declare(app, all);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {  // --help, --version
@@ -168,11 +232,12 @@ int control_main(int argc, char** argv) {
     terminal::print(stderr, "gleaner: {}\n", usage::explain(app, mistake));
     return exit_usage;
   }
-  const std::string command = app.get_subcommands().front()->get_name();
+  const CLI::App& command = *app.get_subcommands().front();
+  ControlOptions& options = all.options;
   const SystemClient of_system = system_client();
   if (options.state.empty() && options.socket.empty() &&
       is_meant(of_system, platform::default_state_directory()))
-    return answer_for(of_system, command, options.json);
+    return answer_for(of_system, command.get_name(), options.json);
   // Once: whoever acts as the client's user has another default.
   options.state = utf8_text(state_of(options).root);
   // What is written as the superuser must be readable by the client.
@@ -180,44 +245,7 @@ int control_main(int argc, char** argv) {
     terminal::print(stderr, "gleaner: {}\n", owner.error().message);
     return exit_problem;
   }
-  if (prefs->parsed()) {
-    preferences.state = state_of(options);
-    preferences.verb = explain->parsed() ? "explain"
-                       : set->parsed()   ? "set"
-                       : unset->parsed() ? "unset"
-                                         : "show";
-    preferences.json = options.json;
-    return run_preferences(preferences);
-  }
-  if (receipts->parsed()) {
-    wanted.state = state_of(options);
-    wanted.json = options.json;
-    return run_receipts(wanted);
-  }
-  if (projects->parsed()) {
-    shared.state = state_of(options);
-    shared.socket = socket_of(options);
-    shared.verb = share->parsed()     ? "share"
-                  : suspend->parsed() ? "suspend"
-                  : take_up->parsed() ? "resume"
-                                      : "show";
-    shared.json = options.json;
-    return run_projects(shared);
-  }
-  if (page->parsed()) {
-    browse.state = state_of(options);
-    browse.socket = socket_of(options);
-    return run_page(browse);
-  }
-  if (top->parsed() && !options.json) return run_top(socket_of(options));
-  if (top->parsed()) return send_command(options, {{"version", 1}, {"command", "status"}});
-  json::Value request = {{"version", 1}, {"command", command}};
-  if (!options.duration.empty()) request["seconds"] = parse_duration(options.duration).value();
-  if (!options.until.empty())
-    if (const auto seconds = seconds_until(options.until, system_clock().now()))
-      request["seconds"] = *seconds;
-  if (options.saved) request["at_saved_point"] = true;
-  return send_command(options, request);
+  return act(command, all);
 }
 
 }  // namespace gleaner::program

@@ -52,9 +52,10 @@ std::string slot_line(const Json& slot, bool several, Colour colour) {
   return line + "\n";
 }
 
-// Never more than there is: 100 only when it is over.
+// Percent, never more than there is: 100 only when it is over.
 std::string done_text(double part) {
-  return fmt::format("{:g}", std::floor(part < 0.1 ? 1000 * part : 10 * std::floor(100 * part)) / 10);
+  const double percent = 100 * part;
+  return fmt::format("{:g}", percent < 10 ? std::floor(10 * percent) / 10 : std::floor(percent));
 }
 
 std::string contact_text(double ago) {

@@ -1,8 +1,8 @@
 // The file system, as one interface, so that tests can make it fail. Paths are absolute or relative to the
 // process. All writes that return success are durable (file and directory are synced) unless they say
 // otherwise. Errors: ErrorKind::io with the path and the system's reason ("No space left on device": free
-// some space ...), ErrorKind::not_found where absence is told. The real implementation is thread-safe;
-// its platform file is files_linux.cpp.
+// some space ...), ErrorKind::not_found where a function says so. The real implementation is thread-safe.
+// Platform file: files_linux.cpp.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,7 @@
 namespace gleaner::io {
 
 // A thing of the system's that can be waited for: a descriptor that is to be read, a handle that is to be
-// signalled. Not its owner: whoever hands it out says how long it lasts.
+// signalled. It does not own that: the header of whoever hands it out says how long it lasts.
 class Waitable {
  public:
   using Native = std::intptr_t;
