@@ -189,11 +189,14 @@ ControlOutcome handle_control(Engine& engine, std::string_view line, const Contr
   return refuse("unknown command: use status, why, pause, resume, finish or quit");
 }
 
-ControlOutcome handle_control_refused(std::string_view line, const std::string& why) {
+ControlOutcome handle_control_refused(std::string_view line, const std::string& why,
+                                      const ControlHelp& help) {
   const Json request = json::parse_or_null(line.substr(0, control_line_bytes_max));
-  ControlOutcome outcome = refuse(why);
-  if (!request.is_object() || request["command"] != Json("quit")) return outcome;
-  outcome = done("the client stops");
+  if (!request.is_object()) return refuse(why);
+  if (request["command"] == Json("join") && help.join) return join(help, request);
+  if (request["command"] == Json("joined") && help.joined) return joined(help);
+  if (request["command"] != Json("quit")) return refuse(why);
+  ControlOutcome outcome = done("the client stops");
   outcome.quit = true;
   return outcome;
 }

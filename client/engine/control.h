@@ -33,7 +33,9 @@ struct ControlHelp {
 [[nodiscard]] ControlOutcome handle_control(Engine& engine, std::string_view line,
                                             const ControlHelp& help = {});
 
-// While nothing is computed, because a server does not take this computer: everybody is told why.
-[[nodiscard]] ControlOutcome handle_control_refused(std::string_view line, const std::string& why);
+// While nothing is computed, because a server does not take this computer: everybody is told why. It joins
+// with another code.
+[[nodiscard]] ControlOutcome handle_control_refused(std::string_view line, const std::string& why,
+                                                    const ControlHelp& help = {});
 
 }  // namespace gleaner::engine

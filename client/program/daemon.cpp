@@ -49,6 +49,8 @@ std::uint64_t make_seed() {
 }
 
 enum class End { asked, moved };
+using JoinLater =
+    std::function<Status(transport::Workers&, const std::string& code, const std::string& name)>;
 
 // Until somebody asks for the end, or a project has moved; then until what is finished is delivered or
 // patience is over.
@@ -162,30 +164,51 @@ std::unique_ptr<host::Launcher> make_launcher(const RunOptions& options, const s
   return platform::make_process_launcher(std::move(sandbox), io::real_processes());
 }
 
-// Tells whoever asks why nothing is computed, for `length` or until the end is asked for: then it answers
-// false.
+Duration patience_at(bool asked) {
+  return asked ? std::chrono::milliseconds{200} : stalled_patience;
+}
+
+// A thread is stuck in a stalled connection. All that matters is on disk; systemd starts it anew.
+[[noreturn]] void end_stalled(bool asked) {
+  spdlog::shutdown();
+  platform::end_at_once(asked ? exit_ok : exit_problem);
+}
+
+// Tells whoever asks why nothing is computed, for `length`, or until another code is joined, or until the end
+// is asked for: then it answers false.
 Result<bool> wait_refused(const RunOptions& options, const platform::StopRequests& stop_requests,
-                          const std::string& why, Duration length) {
+                          const std::string& why, const JoinLater& join, LateJoin& late, Duration length) {
   spdlog::error("{}: the server is asked again in an hour, or when this client is started anew", why);
   Clock& clock = system_clock();
   bool quit = false;
+  transport::ThreadWorkers workers([] { return io::make_curl_client(io::any_authority, "gleaner-client"); });
+  const engine::ControlHelp help{
+      {},
+      {},
+      [&](const std::string& code, const std::string& name) { return join(workers, code, name); },
+      [&late] { return late.outcome(); }};
   TRY_ASSIGN(const auto control,
-             platform::ControlSocket::listen(options.state.socket(), engine::control_line_bytes_max,
-                                             [&](std::string_view line) {
-                                               const auto outcome = engine::handle_control_refused(line, why);
-                                               quit = quit || outcome.quit;
-                                               return outcome.reply;
-                                             }));
+             platform::ControlSocket::listen(
+                 options.state.socket(), engine::control_line_bytes_max, [&](std::string_view line) {
+                   const auto outcome = engine::handle_control_refused(line, why, help);
+                   quit = quit || outcome.quit;
+                   return outcome.reply;
+                 }));
   platform::tell_ready();
   const SteadyTime end = clock.steady() + length;
-  while (clock.steady() < end) {
+  bool asked = false;
+  while (!asked && clock.steady() < end && !late.take_joined()) {
     std::vector<io::Waitable> all = control->waitables();
     all.push_back(stop_requests.waitable());
+    all.push_back(workers.waitable());
     (void)io::wait_any(all, std::min(end, control->wait_until()) - clock.steady());
     control->serve(clock.steady());
-    if (quit || stop_requests.arrived()) return false;
+    workers.deliver();
+    asked = quit || stop_requests.arrived();
   }
-  return true;
+  if (!workers.stop(patience_at(asked))) end_stalled(asked);
+  late.start_anew();
+  return !asked;
 }
 
 // Those that take this computer. While the only one refuses it, it is asked rarely, however often systemd
@@ -193,14 +216,15 @@ Result<bool> wait_refused(const RunOptions& options, const platform::StopRequest
 Result<std::vector<ServedProject>> projects_that_take(const RunOptions& options,
                                                       const platform::StopRequests& stop_requests,
                                                       const host::Machine& machine,
-                                                      const joining::JoinFacts& facts) {
+                                                      const joining::JoinFacts& facts, const JoinLater& join,
+                                                      LateJoin& late) {
   while (true) {
     auto projects = served_projects(options.state, machine, facts);
     if (projects.ok()) return projects;
     const ErrorKind kind = projects.error().kind;
     if (kind != ErrorKind::forbidden && kind != ErrorKind::banned) return projects;
     TRY_ASSIGN(const bool again,
-               wait_refused(options, stop_requests, projects.error().message, refused_pause));
+               wait_refused(options, stop_requests, projects.error().message, join, late, refused_pause));
     if (!again) return std::vector<ServedProject>{};
   }
 }
@@ -224,8 +248,13 @@ Result<End> serve(const RunOptions& options, const platform::StopRequests& stop_
   joining::JoinFacts facts;
   facts.cores = wanted.owner_settings.cores;
   facts.client_version = version;
+  const JoinLater join = [&](transport::Workers& workers, const std::string& code, const std::string& name) {
+    joining::JoinFacts of_this = facts;
+    of_this.name = name;
+    return late.begin(workers, options.state, *machine, code, of_this);
+  };
   TRY_ASSIGN(const std::vector<ServedProject> projects,
-             projects_that_take(options, stop_requests, *machine, facts));
+             projects_that_take(options, stop_requests, *machine, facts, join, late));
   if (projects.empty()) return End::asked;
   take_rates(projects, wanted.owner_settings);
   const auto outside = platform::make_outside_source(io::real_processes());
@@ -278,17 +307,16 @@ Result<End> serve(const RunOptions& options, const platform::StopRequests& stop_
                  std::min<double>(capacity.processors.quota, capacity.processors.cores),
                  capacity.processors.computer_cores, capacity.memory_bytes >> 20);
   };
-  const auto join = [&](const std::string& code, const std::string& name) {
-    joining::JoinFacts of_this = facts;
-    of_this.name = name;
-    return late.begin(workers, options.state, *machine, code, of_this);
+  const auto join_now = [&](const std::string& code, const std::string& name) {
+    return join(workers, code, name);
   };
   bool quit = false;
   TRY_ASSIGN(const auto control,
              platform::ControlSocket::listen(
                  options.state.socket(), engine::control_line_bytes_max, [&](std::string_view line) {
                    const auto outcome = engine::handle_control(
-                       engine, line, {reload, options.recent_log, join, [&late] { return late.outcome(); }});
+                       engine, line,
+                       {reload, options.recent_log, join_now, [&late] { return late.outcome(); }});
                    quit = quit || outcome.quit;
                    return outcome.reply;
                  }));
@@ -300,14 +328,12 @@ Result<End> serve(const RunOptions& options, const platform::StopRequests& stop_
   interpreters.wait(clock, interpreters_patience);
   engine.set_capabilities(interpreters.capabilities());
   const End end = loop(engine, *control, viewers, stop_requests, quit, late, clock, look_around);
-  const Duration patience = end == End::asked ? std::chrono::milliseconds{200} : stalled_patience;
+  const Duration patience = patience_at(end == End::asked);
   bool ended = workers.stop(patience);
   for (const ServedProject& one : projects) ended = one.workers->stop(patience) && ended;
   if (!ended) {
-    // A thread is stuck in a stalled connection. All that matters is on disk; systemd starts it anew.
-    spdlog::shutdown();
     lock.release();
-    platform::end_at_once(end == End::asked ? exit_ok : exit_problem);
+    end_stalled(end == End::asked);
   }
   return end;
 }

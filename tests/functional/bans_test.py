@@ -145,6 +145,12 @@ class Bans(unittest.TestCase):
             grid.wait_until("it to say why", lambda: "the whole pool" in grid.control("new", "status", check=False).stderr)
             self.assertIsNone(waiting.poll())
             grid.control("new", "why", check=False)
+            # It joins with another code meanwhile, if that is taken.
+            self.assertIn("the whole pool", grid.join("new", check=False).stderr)
+            self.assertEqual(ask(grid, "127.0.7.7", "POST", "/v1/admin/bans/network/remove", {"subject": "127.0.0.1"}, grid.admin_token)[0], 200)
+            self.assertIn("The client that runs here serves it from now on", grid.join("new").stdout)
+            grid.wait_until("it to serve the project", lambda: grid.control("new", "status", check=False).returncode == 0)
+            self.assertIsNone(waiting.poll())
             self.assertEqual(grid.kill("new", 15), 0)
 
 
