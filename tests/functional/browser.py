@@ -119,5 +119,6 @@ class Browser:
                 found.append(str(event["params"]))
         return found
 
-    def picture(self):
-        return base64.b64decode(self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True)["data"])
+    def picture(self, whole=True):
+        """A PNG of the page, or of what the screen shows of it."""
+        return base64.b64decode(self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)["data"])

@@ -1,5 +1,6 @@
 """How each page of the console looks: on a phone, a laptop and a large screen, light and dark, in both languages. Nothing is wider than
-the screen, axe finds nothing. `GLEANER_PICTURES=DIRECTORY` keeps a screenshot of each."""
+the screen, axe finds nothing. `GLEANER_PICTURES=DIRECTORY` keeps a screenshot of each, `GLEANER_SCREENS=server/console/pages` makes those
+that are there (server/console/PAGES.md) anew."""
 import os
 import pathlib
 import unittest
@@ -9,7 +10,7 @@ from harness import MANDELBROT, SQUARES, Grid, main, needs
 from person import Person
 from wrapping import add_wrapped
 
-PICTURES = os.environ.get("GLEANER_PICTURES")
+PICTURES, SHOWN = os.environ.get("GLEANER_PICTURES"), os.environ.get("GLEANER_SCREENS")
 PAGES = {"overview": "#/", "problems": "#/problems", "problem": "#/problems/1", "running": "#/problems/3", "table": "#/problems/2?row=2", "flow": "#/flows/study", "flows": "#/problems?open=study", "hosts": "#/hosts", "host": "#/hosts/1", "add": "#/add",
          "applications": "#/applications", "access": "#/access", "relays": "#/relays", "audit": "#/audit", "settings": "#/settings", "wall": "#/wall"}
 SCREENS = {390: 844, 1280: 800, 1920: 1080}
@@ -23,8 +24,13 @@ class Looks(unittest.TestCase):
         self.assertLessEqual(person.run("document.documentElement.scrollWidth"), width, person.run(wide))
         person.accessible()
         if PICTURES:
-            pathlib.Path(PICTURES).mkdir(parents=True, exist_ok=True)
-            (pathlib.Path(PICTURES) / f"{name}.png").write_bytes(person.picture())
+            self.keep(PICTURES, name, person.picture())
+        if SHOWN and (pathlib.Path(SHOWN) / f"{name}.png").exists():
+            self.keep(SHOWN, name, person.picture(whole=False))
+
+    def keep(self, directory, name, picture):
+        pathlib.Path(directory).mkdir(parents=True, exist_ok=True)
+        (pathlib.Path(directory) / f"{name}.png").write_bytes(picture)
 
     def table(self, grid):
         """A problem of three rows, of which one fails."""

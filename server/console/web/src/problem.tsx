@@ -71,7 +71,7 @@ function Results({ p, picture }: { p: Problem; picture: LivePicture }) {
   const { made, wrong, busy, fetchPartial } = picture;
   if (p.state === "finished") return <Card title={t.result}><Files files={p.results} archive={p.name} /></Card>;
   return (
-    <Card title={t.livePicture} actions={may("operator") && p.accepted > 0 && p.state !== "stopped" && <button class="plain small" disabled={busy} onClick={fetchPartial}>{t.fetchPartial}</button>}>
+    <Card title={t.resultSoFar} actions={may("operator") && p.accepted > 0 && p.state !== "stopped" && <button class="plain small" disabled={busy} onClick={fetchPartial}>{t.fetchPartial}</button>}>
       {made ? <><Files files={made.files} archive={p.name} /><p class="calm">{plural(made.items, t.ofAccepted)}</p></>
         : wrong ? <p class="calm">{wrong}</p>
         : <p class="calm">{p.accepted === 0 ? t.noneAccepted : may("operator") ? t.preparing : t.operatorsSee}</p>}
