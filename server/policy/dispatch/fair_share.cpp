@@ -37,6 +37,12 @@ double FairShare::service(ProblemId problem, Timestamp now) const {
   return account.service + open_seconds(account, seconds(now)) / weight_of(account.terms);
 }
 
+std::int64_t FairShare::slots_held() const {
+  std::int64_t held = 0;
+  for (const auto& [problem, account] : accounts_) held += account.running;
+  return held;
+}
+
 double FairShare::slot_seconds(ProblemId problem, Timestamp now) const {
   const auto found = accounts_.find(problem);
   if (found == accounts_.end()) return 0;

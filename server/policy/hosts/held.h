@@ -97,6 +97,7 @@ struct Slot {
   bool slow = false;
   bool on = false;    // heard of lately, and not stalled
   bool idle = false;  // on, without a unit
+  bool busy = false;  // on, with one
   // While it is idle and its owner has said what it draws [EnergyFilter]:
   double joules = 0;  // for a hint unit: its key among the idle slots; 0: it is not there
   Timestamp asks_at;  // when it was told to ask again
@@ -109,7 +110,7 @@ struct Slot {
 struct Host {
   HostRecord record;
   std::size_t listed = 0;  // its place in the lists of Fleet
-  int slots_on = 0;
+  int slots_on = 0, slots_busy = 0;
   int lanes = 1;                                 // a relay: slots of its hosts
   std::size_t units_open = 0;                    // of all its slots
   double pending_cost = 0, pending_seconds = 0;  // pieces too short to be measured alone

@@ -109,12 +109,16 @@ void HostClock::left(Slot& slot, Timestamp now) {
 void HostClock::update(Slot& slot, Timestamp now) {
   const bool stalled = !slot.units.empty() && !slot.units.front()->live();
   const bool on = now < slot.off_at && !stalled;
-  const bool idle = on && slot.units.empty();
-  slot.idle = idle;
-  if (!idle) stops_waiting(slot);
-  if (on == slot.on) return;
+  slot.idle = on && slot.units.empty();
+  const bool busy = on && !slot.idle;
+  if (!slot.idle) stops_waiting(slot);
+  if (on == slot.on && busy == slot.busy) return;
+  change(*slot.host, [&](Host& host) {
+    host.slots_on += (on ? 1 : 0) - (slot.on ? 1 : 0);
+    host.slots_busy += (busy ? 1 : 0) - (slot.busy ? 1 : 0);
+  });
   slot.on = on;
-  change(*slot.host, [&](Host& host) { host.slots_on += on ? 1 : -1; });
+  slot.busy = busy;
 }
 
 void HostClock::waits(Slot& slot, Timestamp asks_at, double joules) {

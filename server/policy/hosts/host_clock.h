@@ -21,8 +21,9 @@ class HostClock {
   [[nodiscard]] const Slot* find(const SlotKey& key) const;  // the same
   // Hint units a second of a slot; 0: nothing is known of anybody.
   [[nodiscard]] double rate(HostId id) const { return fleet_.rate(hosts_.at(id).record); }
-  // What slots that are on draw together, of owners who said so.
-  [[nodiscard]] double watts_on() const { return watts_on_; }
+  [[nodiscard]] std::int64_t slots_busy() const { return slots_busy_; }
+  // What busy slots draw together, of owners who said so.
+  [[nodiscard]] double watts_busy() const { return watts_busy_; }
   // Idle slots whose owners said what they draw, by joules for a hint unit.
   [[nodiscard]] const std::set<std::pair<double, SlotKey>>& idle_by_joules() const { return idle_by_joules_; }
   // What an answering host says it has finished will come; but nobody waits for it for ever.
@@ -32,15 +33,17 @@ class HostClock {
   void restore(const HostRecord& record);
   Host& host(HostId id);  // made if need be
   Slot& slot(const SlotKey& key);
-  // Every change of a record, of slots_on or of watts goes through here.
+  // Every change of a record, of slots_on, of slots_busy or of watts goes through here.
   template <typename Change>
   void change(Host& host, Change change) {
     const Fleet::Keys before = Fleet::keys_of(host.record, host.slots_on);
     fleet_.out(host.record, host.slots_on);
-    watts_on_ -= host.watts * host.slots_on;
+    slots_busy_ -= host.slots_busy;
+    watts_busy_ -= host.watts * host.slots_busy;
     change(host);
     fleet_.in(host.record, host.slots_on);
-    watts_on_ = fleet_.slots_on() > 0 ? watts_on_ + host.watts * host.slots_on : 0;
+    slots_busy_ += host.slots_busy;
+    watts_busy_ = slots_busy_ > 0 ? watts_busy_ + host.watts * host.slots_busy : 0;
     fleet_.relist(host.listed, before, Fleet::keys_of(host.record, host.slots_on));
   }
 
@@ -79,7 +82,8 @@ class HostClock {
 
   IdTable<HostId, Host> hosts_;
   Fleet fleet_;
-  double watts_on_ = 0;
+  std::int64_t slots_busy_ = 0;
+  double watts_busy_ = 0;
   Deadlines<UnitId, Held> silence_;
   Deadlines<SlotKey, Slot> off_;
   std::map<std::pair<Timestamp, UnitId>, Held*> silent_;  // by the end of their lease

@@ -92,7 +92,8 @@ StageCounts Stage::counts(Timestamp /*now*/) const {
   counts.disputes = state.totals.disputes;
   counts.rate = state.clock.fleet().rate_on();
   counts.slots = state.clock.fleet().slots_on();
-  counts.watts = std::max(0.0, state.clock.watts_on());  // a sum that grows and shrinks may end below zero
+  counts.busy = state.clock.slots_busy();
+  counts.watts = std::max(0.0, state.clock.watts_busy());  // a sum that grows and shrinks may end below zero
   return counts;
 }
 

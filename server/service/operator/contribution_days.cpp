@@ -2,18 +2,13 @@
 
 #include <algorithm>
 
+#include "server/service/operator/fleet_now.h"
+
 namespace gleaner::service {
 
 void count_contribution(Transaction& tx) {
-  std::int64_t cores = 0;
-  double watts = 0;
-  for (const auto& [id, problem] : tx.model.problems) {
-    if (!problem.stage) continue;
-    const auto counts = problem.stage->view().counts(tx.now);
-    cores += counts.slots;
-    watts += counts.watts;
-  }
-  tx.model.contribution.count(tx.now, cores, watts, tx.model.items_accepted);
+  const SlotsNow now = slots_now(tx.model, tx.now);
+  tx.model.contribution.count(tx.now, now.busy, now.watts, tx.model.items_accepted);
 }
 
 Status keep_contribution(Transaction& tx) {

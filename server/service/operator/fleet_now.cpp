@@ -11,7 +11,7 @@
 namespace gleaner::service {
 namespace {
 
-constexpr Duration online_within = std::chrono::minutes{15};
+constexpr Duration online_within = Contacts::remembered;
 constexpr std::size_t reasons_max = 64;
 
 std::string hosts_text(std::int64_t count) {
@@ -102,6 +102,7 @@ FleetNow fleet_now(const Model& model, Timestamp now) {
       fleet.cores_measured += host.usable_cores();
       fleet.mflops_measured += host.row.mflops * host.usable_cores();
     }
+    if (const auto held = model.project->blame().held_from(id, now)) ++fleet.held[held->first];
     if (!speaker.units.empty()) {
       ++fleet.busy;
       continue;
@@ -110,12 +111,28 @@ FleetNow fleet_now(const Model& model, Timestamp now) {
       ++fleet.on_hold;
       continue;
     }
-    if (const auto held = model.project->blame().held_from(id, now)) ++fleet.held[held->first];
     const std::string& reason = host.row.state_reason;
     if (!reason.empty() && (fleet.reasons.size() < reasons_max || fleet.reasons.count(reason) > 0))
       ++fleet.reasons[reason];
   }
   return fleet;
+}
+
+// A slot that has units of two problems is busy in both their stages; the shares count it once, but know of
+// silence only while problems compete.
+SlotsNow slots_now(const Model& model, Timestamp now) {
+  SlotsNow slots;
+  for (const auto& [id, problem] : model.problems) {
+    if (!problem.stage) continue;
+    const auto counts = problem.stage->view().counts(now);
+    slots.busy += counts.busy;
+    slots.watts += counts.watts;
+  }
+  const std::int64_t held = model.project->dispatch().shares().slots_held();
+  if (held >= slots.busy) return slots;
+  slots.watts *= static_cast<double>(held) / static_cast<double>(slots.busy);
+  slots.busy = held;
+  return slots;
 }
 
 std::string waits_for(const Model& model, const Problem& problem, const FleetNow& fleet, Timestamp now) {
@@ -146,7 +163,9 @@ std::string waits_for(const Model& model, const Problem& problem, const FleetNow
                            : "all hosts online compute other problems";
   const auto most = std::max_element(fleet.reasons.begin(), fleet.reasons.end(),
                                      [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (most == fleet.reasons.end()) return "hosts are online, and none has asked for work of it yet";
+  if (most == fleet.reasons.end())
+    return counts.units == 0 ? "hosts are online, and none has asked for work of it yet"
+                             : "no host online has a unit of it now";
   return fmt::format("{} of {} online: {}", most->second, hosts_text(fleet.online), most->first);
 }
 

@@ -15,7 +15,7 @@ namespace gleaner::service {
 // work when that has a unit.
 struct FleetNow {
   std::int64_t joined = 0;          // and neither left nor revoked
-  std::int64_t online = 0;          // of them, heard of within a quarter of an hour
+  std::int64_t online = 0;          // of them, heard of within five minutes
   std::int64_t busy = 0;            // of those, with an open unit of any problem
   std::int64_t on_hold = 0;         // of those online, without one
   std::int64_t cores = 0;           // of those online that are not on hold
@@ -35,9 +35,16 @@ struct FleetNow {
 };
 [[nodiscard]] FleetNow fleet_now(const Model& model, Timestamp now);
 
+// Slots that compute: each once, whatever it holds units of, without those of silent hosts. O(problems).
+struct SlotsNow {
+  std::int64_t busy = 0;
+  double watts = 0;  // that they draw, where owners said so
+};
+[[nodiscard]] SlotsNow slots_now(const Model& model, Timestamp now);
+
 // Who speaks to the project for it: the relay above all others that it is under, or itself.
 [[nodiscard]] const Host& speaker_of(const Model& model, const Host& host);
-// Active, no relay, and heard of within a quarter of an hour, or its speaker was.
+// Active, no relay, and heard of within five minutes, or its speaker was.
 [[nodiscard]] bool is_online(const Model& model, const Host& host, Timestamp now);
 
 // "needs Python 3.9 or newer; 3 of 5 hosts online have it", "has kernels for aarch64-linux; 1 of 5 hosts

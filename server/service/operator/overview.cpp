@@ -61,8 +61,7 @@ Status take_snapshot(Transaction& tx, Result<ProjectSnapshot>& result) {
   }
   snapshot.items_accepted = tx.model.items_accepted;
   snapshot.failures = tx.model.failures;
-  for (const auto& [id, problem] : tx.model.problems)
-    if (problem.stage) snapshot.cores_busy += problem.stage->view().counts(tx.now).slots;
+  snapshot.cores_busy = slots_now(tx.model, tx.now).busy;
   snapshot.errors = group_errors(tx.model);
   result = std::move(snapshot);
   return {};

@@ -276,6 +276,34 @@ TEST_CASE("time that a host was silent or paused is nobody's") {
   }
 }
 
+TEST_CASE("a slot with units of two problems is held once") {
+  FairShare fair;
+  const auto at = Fleet::stamp;
+  fair.enter(ProblemId{1}, {}, at(0));
+  fair.enter(ProblemId{2}, {}, at(0));
+  Unit first, ahead, beside;
+  first.id = UnitId{1};
+  ahead.id = UnitId{2};
+  beside.id = UnitId{3};
+  first.host = ahead.host = beside.host = HostId{1};
+  beside.slot = 1;
+  for (Unit* unit : {&first, &ahead, &beside}) {
+    unit->issued = unit->last_contact = at(0);
+    unit->run_state = protocol::RunState::running;
+  }
+  CHECK(fair.slots_held() == 0);
+  fair.took(ProblemId{1}, first, true, at(0));
+  fair.took(ProblemId{2}, ahead, false, at(10));
+  CHECK(fair.slots_held() == 1);
+  fair.took(ProblemId{2}, beside, true, at(10));
+  CHECK(fair.slots_held() == 2);
+  fair.closed(ProblemId{1}, first, at(20));
+  CHECK(fair.slots_held() == 2);
+  fair.closed(ProblemId{2}, ahead, at(30));
+  fair.closed(ProblemId{2}, beside, at(30));
+  CHECK(fair.slots_held() == 0);
+}
+
 TEST_CASE("ties go to the lower problem, and one alone is asked without further ado") {
   FairShare fair;
   fair.enter(ProblemId{4}, {}, Fleet::stamp(0));

@@ -2,6 +2,7 @@
 // a restart.
 #include "server/service/operator/describe.h"
 
+#include "server/service/operator/fleet_now.h"
 #include "server/service/work/reports.h"
 #include "shared/protocol/codec.h"
 #include "tests/unit/service/world.h"
@@ -313,6 +314,24 @@ TEST_CASE("a problem whose hosts compute others says so") {
   const ProblemId second = world.add_problem(30);
   CHECK(world.show(first).waits.empty());
   CHECK(world.show(second).waits == "the one host online computes other problems");
+}
+
+TEST_CASE("slots that hold a unit are busy, and those that wait are not") {
+  World world;
+  world.add_application();
+  const TestHost one = world.add_host("one"), two = world.add_host("two");
+  const auto busy = [&] {
+    return world.look<std::int64_t>([](Transaction& tx) { return slots_now(tx.model, tx.now).busy; });
+  };
+  CHECK(busy() == 0);
+  (void)world.add_problem(30);
+  (void)world.add_problem(30);
+  const auto grant = world.grants(one.id, 2).front();
+  CHECK(busy() == 2);
+  (void)world.grants(two.id);
+  CHECK(busy() == 3);
+  world.finish(grant);
+  CHECK(busy() == 2);
 }
 
 TEST_CASE("how much is done and when it will be: of the whole problem, the same in the list and to hosts") {
