@@ -47,6 +47,7 @@ constexpr std::array rows{
     Row{"POST", "problems", 5, "partial", Role::operate, "problem partial"},
     Row{"POST", "problems", 5, "strategy", Role::operate, "problem strategy"},
     Row{"POST", "problems", 5, "application", Role::operate, "problem application"},
+    Row{"GET", "problems", 5, "picture", Role::view},
     Row{"GET", "problems", 5, "map", Role::view},
     Row{"GET", "problems", 5, "history", Role::view},
     Row{"GET", "events", 3, "", Role::view},

@@ -239,6 +239,8 @@ void Router::one_problem(const AdminCall& call, ProblemId id) {
   if (call.is("POST", "retry")) return change(Action::retry);
   if (call.is("POST", "retry-failed")) return problems.retry_failed(id, call.change<protocol::ProblemInfo>());
   if (call.is("POST", "preview")) return service_.previews().preview(id, call.change<protocol::Preview>());
+  if (call.is("GET", "picture"))
+    return service_.previews().picture(id, answer<protocol::Preview>(call.reply));
   if (call.is("POST", "partial")) return service_.previews().partial(id, call.change<protocol::Preview>());
   if (call.is("POST", "append")) {
     return with_body<protocol::AppendInputs>(call.request, call.reply, [&](protocol::AppendInputs message) {

@@ -123,12 +123,17 @@ class Why(unittest.TestCase):
         computer.temperature.write_text("91000\n")
         hears(r"not computing: it is too hot: 91 degrees \(x86_pkg_temp\); it computes below 80")
         computer.temperature.write_text("60000\n")
-        hears(r"computing long on 1 of 1 core: it is warm: 60 degrees .*: kernels use 75 % of what they may, and stand still at 85")
+        # A step up takes a minute, and so does the wait in the long form: there nothing is left of it.
+        if SCALE < 10:
+            hears(r"computing long on 1 of 1 core: it is warm: 60 degrees .*: kernels use 75 % of what they may, and stand still at 85")
+        else:
+            hears(COMPUTING)
         computer.fan.write_text("3200\n")
         hears(r"not computing: a fan is too fast: 3200 rpm \(it8728 fan 1\); it computes below 2400")
         computer.fan.write_text("1000\n")
-        hears(r"computing long on 1 of 1 core: a fan is fast: 1000 rpm .*: kernels use 75 % of what they may, and stand still at 3000")
-        hears(COMPUTING, 120)  # a step up takes a minute
+        if SCALE < 10:
+            hears(r"computing long on 1 of 1 core: a fan is fast: 1000 rpm .*: kernels use 75 % of what they may, and stand still at 3000")
+        hears(COMPUTING, 120)
         quiet()
         computer.memory_waits(30)
         hears(r"not computing: memory is short: programs wait for it")

@@ -218,6 +218,8 @@ class Wire(unittest.TestCase):
         self.assertEqual(self.call("GET", f"/v1/blobs/{preview['files'][0]['digest']}", token=admin),
                          f"{sum(map(int, items))}\n".encode())
         self.call("POST", "/v1/admin/problems/999999/preview", {}, admin, expect=404)
+        picture = f"/v1/admin/problems/{identity}/picture"
+        self.assertEqual(self.call("GET", picture, token=admin)["files"], preview["files"])
         partial = self.call("POST", f"/v1/admin/problems/{identity}/partial", {}, admin)
         self.assertEqual(partial["files"], preview["files"])
         framed = [number.to_bytes(8, "little") + len(item).to_bytes(4, "little") + item for number, item in zip(range(begin, end), items)]

@@ -156,6 +156,8 @@ void add_problem_operations(const Json& json, std::vector<Operation>& to) {
        "Computes the rest with another version of the application, which must continue the present one"},
       {"POST", "/v1/admin/problems/{id}/preview", Who::admin, nothing, json.of<Preview>(),
        "Files that the application makes of the accepted items; they stay for a day; 409: it makes none yet"},
+      {"GET", "/v1/admin/problems/{id}/picture", Who::admin, none, json.of<Preview>(),
+       "The preview that all who look share, made anew as items come; 409: there is none"},
       {"POST", "/v1/admin/problems/{id}/partial", Who::admin, nothing, json.of<Preview>(),
        "As preview, of any problem that is not finished; the accepted items themselves where the application "
        "has no preview"},

@@ -20,6 +20,11 @@ struct Previews::Job {
 
 namespace {
 
+constexpr Duration picture_interval = std::chrono::seconds{5};
+constexpr Duration no_picture_interval = std::chrono::minutes{1};  // where the application shows none
+constexpr Duration picture_kept = std::chrono::hours{12};          // its files stay for a day
+constexpr int picture_steps = 20, picture_rest = 10;
+constexpr const char* nothing_new = "nothing new is here";
 constexpr std::size_t previews_max = 2;  // at once: each keeps a thread of the pool, which has at least four
 
 Error no_preview(const Problem& problem, const std::string& why) {
@@ -39,10 +44,64 @@ std::string obstacle(const Transaction& tx, const Problem& problem) {
 
 }  // namespace
 
-void Previews::show(ProblemId id, Otherwise otherwise, Done<protocol::Preview> done) {
+void Previews::picture(ProblemId id, Done<protocol::Preview> done) {
+  const SteadyTime now = kernel_.clock().steady();
+  std::optional<Result<protocol::Preview>> present;
+  Shown before;
+  bool start = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!pictures_.contains(id) && pictures_.size() >= pictures_max) forget_oldest_picture();
+    Picture& picture = pictures_[id];
+    if (!picture.under_way && picture.last && picture.last->ok() && now - picture.made_at > picture_kept)
+      picture = {};
+    start = !picture.under_way && now >= picture.next_at;
+    picture.under_way = picture.under_way || start;
+    present = picture.last;
+    if (!present) picture.waiting.push_back(std::move(done));
+    before = picture.shown;
+  }
+  if (start)
+    show(
+        id, Otherwise::nothing, before,
+        {[this, id, now](const Result<protocol::Preview>& shown) { painted(id, now, shown); }, std::nullopt});
+  if (present) done(*std::move(present));
+}
+
+void Previews::painted(ProblemId id, SteadyTime begun, const Result<protocol::Preview>& shown) {
+  const SteadyTime now = kernel_.clock().steady();
+  std::vector<Done<protocol::Preview>> waiting;
+  {
+    const std::lock_guard lock(mutex_);
+    Picture& picture = pictures_[id];
+    picture.under_way = false;
+    waiting.swap(picture.waiting);
+    const bool has_one = picture.last && picture.last->ok();
+    const bool none = !has_one && !shown.ok() && shown.error().kind == ErrorKind::conflict;
+    picture.next_at =
+        now + std::max(none ? no_picture_interval : picture_interval, picture_rest * (now - begun));
+    if (shown.ok()) {
+      picture.shown = {shown->stage, shown->accepted};
+      picture.made_at = now;
+    }
+    if (shown.ok() || !has_one) picture.last = shown;
+  }
+  for (const auto& done : waiting) done(shown);
+}
+
+void Previews::forget_oldest_picture() {
+  auto oldest = pictures_.end();
+  for (auto each = pictures_.begin(); each != pictures_.end(); ++each)
+    if (!each->second.under_way &&
+        (oldest == pictures_.end() || each->second.next_at < oldest->second.next_at))
+      oldest = each;
+  if (oldest != pictures_.end()) pictures_.erase(oldest);
+}
+
+void Previews::show(ProblemId id, Otherwise otherwise, Shown before, Done<protocol::Preview> done) {
   const std::optional<Actor> actor = done.actor();  // before it is moved
   kernel_.decide<Job>(
-      [id](Transaction& tx, Result<Job>& job) -> Status {
+      [id, before](Transaction& tx, Result<Job>& job) -> Status {
         const auto found = tx.model.problems.find(id);
         auto& previews = tx.model.underway.previews;
         if (found == tx.model.problems.end()) {
@@ -68,6 +127,14 @@ void Previews::show(ProblemId id, Otherwise otherwise, Done<protocol::Preview> d
         Job begun{manager_setup(tx.model, problem), std::move(pieces), std::move(hosts), {}};
         begun.preview = {id, problem.row.stage, problem.stage_row.name, problem.stage_row.items, 0, {}};
         for (const auto& piece : begun.pieces) begun.preview.accepted += piece.range.size();
+        const std::int64_t step = std::max<std::int64_t>(1, begun.preview.items / picture_steps);
+        const bool is_new =
+            begun.preview.stage != before.stage || begun.preview.accepted >= before.accepted + step ||
+            (begun.preview.accepted == begun.preview.items && before.accepted < begun.preview.items);
+        if (!is_new) {
+          job = no_preview(problem, nothing_new);
+          return {};
+        }
         previews.insert(id);
         job = std::move(begun);
         return {};

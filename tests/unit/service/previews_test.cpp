@@ -1,5 +1,6 @@
 // A look at the items in hand, which changes nothing.
 #include <set>
+#include <thread>
 
 #include "shared/protocol/codec.h"
 #include "shared/protocol/segment.h"
@@ -58,6 +59,31 @@ TEST_CASE("a preview: whatever call of the store fails, none is under way, and i
     }
   }
   FAIL("it never succeeds");
+}
+
+TEST_CASE("a picture is made for all who look, anew as items come") {
+  World world;
+  world.add_application();
+  const TestHost host = world.add_host();
+  const ProblemId problem = world.add_problem(30);
+  const auto picture = [&] {
+    return World::wait<protocol::Preview>(
+        [&](auto done) { world.service().previews().picture(problem, std::move(done)); });
+  };
+  const auto shows_more_than = [&](std::int64_t items) {
+    for (int i = 0; i < 2000; ++i) {
+      if (must(picture()).accepted > items) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds{5});
+    }
+    return false;
+  };
+  world.finish(world.grants(host.id).front());
+  const std::int64_t before = must(picture()).accepted;
+  CHECK(before > 0);
+  world.finish(world.grants(host.id).front());
+  CHECK(must(picture()).accepted == before);  // not so soon
+  world.clock().advance(std::chrono::minutes{1});
+  CHECK(shows_more_than(before));
 }
 
 TEST_CASE("there is no preview of what is over, never began or is not here") {

@@ -826,6 +826,7 @@ OPERATIONS: Dict[str, Tuple[str, str]] = {
     "POST /v1/admin/estimates": ("AddProblem", "ProblemEstimate"),
     "POST /v1/admin/problems/{id}/application": ("ChangeApplication", "ProblemInfo"),
     "POST /v1/admin/problems/{id}/preview": ("Nothing", "Preview"),
+    "GET /v1/admin/problems/{id}/picture": ("", "Preview"),
     "POST /v1/admin/problems/{id}/partial": ("Nothing", "Preview"),
     "GET /v1/admin/problems/{id}/items": ("", ""),
     "GET /v1/admin/strategies": ("", "StrategyInfoList"),

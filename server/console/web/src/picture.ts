@@ -1,39 +1,44 @@
-// The picture of a problem as it forms: made anew whenever another twentieth of its items is accepted, at most every few seconds, and less
-// often where making it takes long. Each is a run of the manager and an act in the audit log, so that their number is bounded.
-import { useEffect, useRef, useState } from "preact/hooks";
-import { change, may, type Problem, type ResultFile } from "./api";
+// The picture of a problem as it forms. The server makes it anew as items come, and shows all who look the same one.
+import { useEffect, useState } from "preact/hooks";
+import { ask, change, type Problem, type Problematic, type ResultFile } from "./api";
 import { attempt } from "./parts";
-import { over } from "./words";
 
-const previewSeconds = 5, steps = 20;
+const askedAgain = 2000, askedLater = 5000, steps = 20;
 export interface Made { items: number; files: ResultFile[] }
 
 export interface LivePicture { made: Made | null; wrong: string; busy: boolean; fetchPartial: () => void }
+
+interface Preview { accepted: number; files: ResultFile[] }
+const madeOf = (got: Preview): Made => ({ items: got.accepted, files: got.files });
 
 export function useLivePicture(p: Problem): LivePicture {
   const [made, setMade] = useState<Made | null>(null);
   const [wrong, setWrong] = useState("");
   const [busy, setBusy] = useState(false);
-  const last = useRef({ items: 0, ready: 0 });
-  const make = async (what: string): Promise<Made> => {
-    const got = await change<{ accepted: number; files: ResultFile[] }>(`/v1/admin/problems/${p.id}/${what}`);
-    return { items: got.accepted, files: got.files };
-  };
+  const [turn, setTurn] = useState(0);
+  const there = p.accepted > 0 && p.state !== "finished";
+  const step = Math.floor((steps * p.accepted) / Math.max(p.items, 1));
   useEffect(() => {
-    if (!may("operator") || p.accepted === 0 || p.state === "finished" || document.hidden) return;
-    const more = p.accepted - last.current.items;
-    if (last.current.items > 0 && more < Math.max(1, p.items / steps) && !(over(p.state) && more > 0)) return;
-    if (Date.now() < last.current.ready) return;
-    const begun = Date.now();
-    last.current = { items: p.accepted, ready: Infinity };
-    make(over(p.state) ? "partial" : "preview").then(got => { setMade(got); setWrong(""); }, (error: Error) => setWrong(error.message))
-      .finally(() => { const now = Date.now(); last.current.ready = now + Math.max(previewSeconds * 1000, 10 * (now - begun)); });
-  });
+    if (!there || document.hidden) return;
+    let here = true, timer = 0;
+    const later = (wait: number) => { timer = window.setTimeout(() => here && setTurn(turn + 1), wait); };
+    ask<Preview>(`/v1/admin/problems/${p.id}/picture`).then(got => {
+      if (!here) return;
+      setMade(before => (before && before.items === got.accepted ? before : madeOf(got)));
+      setWrong("");
+      later(askedLater);
+    }, (error: Problematic) => {
+      if (!here) return;
+      if (error.status !== 503) setWrong(error.message);
+      later(error.status === 503 ? askedAgain : askedLater);
+    });
+    return () => { here = false; clearTimeout(timer); };
+  }, [p.id, there, step, turn]);
   const fetchPartial = async () => {
     setBusy(true);
-    const got = await attempt(() => make("partial"));
+    const got = await attempt(() => change<Preview>(`/v1/admin/problems/${p.id}/partial`));
     setBusy(false);
-    if (got) setMade(got);
+    if (got) setMade(madeOf(got));
   };
   return { made, wrong, busy, fetchPartial: () => void fetchPartial() };
 }

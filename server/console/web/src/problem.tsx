@@ -74,7 +74,7 @@ function Results({ p, picture }: { p: Problem; picture: LivePicture }) {
     <Card title={t.resultSoFar} actions={may("operator") && p.accepted > 0 && p.state !== "stopped" && <button class="plain small" disabled={busy} onClick={fetchPartial}>{t.fetchPartial}</button>}>
       {made ? <><Files files={made.files} archive={p.name} /><p class="calm">{plural(made.items, t.ofAccepted)}</p></>
         : wrong ? <p class="calm">{wrong}</p>
-        : <p class="calm">{p.accepted === 0 ? t.noneAccepted : may("operator") ? t.preparing : t.operatorsSee}</p>}
+        : <p class="calm">{p.accepted === 0 ? t.noneAccepted : t.preparing}</p>}
     </Card>
   );
 }

@@ -153,7 +153,6 @@ export const texts: Strings = {
   ofAccepted: { one: "aus # angenommenen Element", other: "aus # angenommenen Elementen" },
   noneAccepted: "Noch ist kein Element angenommen.",
   preparing: "Die Anwendung erstellt eine Vorschau …",
-  operatorsSee: "Betreiber sehen hier eine Vorschau.",
   changeScheduling: "Verteilung ändern",
   anotherVersion: "andere Version",
   strategyAndStragglers: (strategy, stragglers) => `${strategy}, Nachzügler: ${stragglers}`,

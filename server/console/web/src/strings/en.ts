@@ -159,7 +159,6 @@ export const en = {
   ofAccepted: { one: "of # accepted item", other: "of # accepted items" },
   noneAccepted: "No item is accepted yet.",
   preparing: "The application prepares a preview …",
-  operatorsSee: "Operators see a preview here.",
   changeScheduling: "Change scheduling",
   anotherVersion: "another version",
   strategyAndStragglers: (strategy: string, stragglers: string) => `${strategy}, stragglers: ${stragglers}`,
