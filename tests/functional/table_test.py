@@ -107,6 +107,8 @@ class Tables(unittest.TestCase):
                 if "exit 3" in [row["status"] for row in before]:
                     break
             self.assertEqual([row["status"] for row in before], ["ok", "ok", "exit 3", "ok", "exit 3", "ok"])
+            for verb in ("show", "watch"):
+                self.assertIn(f"2 of 6 rows failed: gleaner-admin problem retry {identity} --failed\n", grid.admin("problem", verb, identity).stdout)
             while time.time() <= after:
                 time.sleep(0.1)
             self.assertIn("is running", grid.admin("problem", "retry", identity, "--failed").stdout)

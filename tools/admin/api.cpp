@@ -116,6 +116,10 @@ Result<protocol::ProblemInfo> Api::retry_failed(ProblemId id) {
                                      preview_timeout);
 }
 
+Result<protocol::TablePage> Api::table(const std::string& digest) {
+  return get<protocol::TablePage>("/v1/admin/tables/" + digest + "?count=1");
+}
+
 Result<protocol::Preview> Api::preview(ProblemId id) {
   return post<protocol::Preview>(problem_path(id) + "/preview", empty_body, Repeat::no, preview_timeout);
 }

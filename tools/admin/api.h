@@ -51,6 +51,8 @@ class Api {
   [[nodiscard]] Result<protocol::ProblemInfo> append(ProblemId id, const protocol::AppendInputs& inputs);
   // Of items whose results say that they failed; takes as long as a preview.
   [[nodiscard]] Result<protocol::ProblemInfo> retry_failed(ProblemId id);
+  // Its first row, and how many there are; invalid: the result is no table.
+  [[nodiscard]] Result<protocol::TablePage> table(const std::string& digest);
   [[nodiscard]] Result<protocol::Preview> preview(ProblemId id);
   // Files of what is accepted, whatever became of the problem.
   [[nodiscard]] Result<protocol::Preview> partial(ProblemId id);

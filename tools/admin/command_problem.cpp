@@ -34,9 +34,23 @@ struct ProblemChoice {
   int count = 50;
 };
 
+// Of a table's results: how many rows failed, and what to do. Says nothing where an older server cannot tell.
+void tell_failed_rows(Session& session, Api& api, const protocol::ProblemInfo& problem) {
+  const auto named = [&](const char* name) {
+    return std::ranges::find(problem.results, name, &protocol::ResultFile::name);
+  };
+  if (named("table.csv") == problem.results.end() || named("rows.tar") == problem.results.end()) return;
+  const auto table = api.table(named("table.csv")->digest);
+  if (!table.ok() || table->failed == 0) return;
+  const std::string sentence = count_text(table->failed) + " of " + counted(table->rows, "row") + " failed";
+  session.people() << tinted(sentence, Tint::bad, session.people_display())
+                   << ": gleaner-admin problem retry " << problem.id.value << " --failed\n";
+}
+
 Result<ExitCode> watch_to_end(Session& session, Api& api, ProblemId id, Duration interval) {
   TRY_ASSIGN(const auto problem, watch_problem(session, api, id, interval));
   session.people() << tinted(ending_text(problem), tint_of(problem.state), session.people_display()) << '\n';
+  tell_failed_rows(session, api, problem);
   if (session.json())
     session.print_json(protocol::encode(problem));
   else if (!problem.results.empty())
@@ -99,10 +113,12 @@ Result<ExitCode> list_problems(Session& session, const NoOptions&) {
 Result<ExitCode> show(Session& session, const ProblemChoice& choice) {
   TRY_ASSIGN(Api* const api, session.api());
   TRY_ASSIGN(const auto problem, find_problem(*api, choice.which));
-  if (session.json())
+  if (session.json()) {
     session.print_json(protocol::encode(problem));
-  else
+  } else {
     session.people() << problem_text(problem, session.people_display());
+    tell_failed_rows(session, *api, problem);
+  }
   return ExitCode::ok;
 }
 

@@ -69,6 +69,39 @@ TEST_CASE("watching ends with the problem", "[watch]") {
   }
 }
 
+TEST_CASE("failed rows of a table are told, with the command that runs them again", "[watch]") {
+  TestWorld world;
+  world.add_profile();
+  protocol::ProblemInfo info;
+  info.id = ProblemId{3};
+  info.name = "study";
+  info.state = ProblemState::finished;
+  const std::string digest(64, 'a'), page_call = "GET /v1/admin/tables/" + digest + "?count=1";
+  info.results = {{"table.csv", digest, 100, "text/csv"}, {"rows.tar", digest, 100, "application/x-tar"}};
+  world.server.on(call, 200, protocol::encode(info));
+  protocol::TablePage page;
+  page.columns = {"row", "status"};
+  page.rows = 200;
+  const std::string sentence = "3 of 200 rows failed: gleaner-admin problem retry 3 --failed\n";
+  const std::string verb = GENERATE("watch", "show");
+  SECTION("some") {
+    page.failed = 3;
+    world.server.on(page_call, 200, protocol::encode(page));
+    CHECK(world.run({"problem", verb, "3"}) == 0);
+    CHECK(count_of(world.out, sentence) == 1);
+    CHECK(world.run({"problem", verb, "3", "--json"}) == 0);
+    CHECK(protocol::decode<protocol::ProblemInfo>(world.out).ok());
+  }
+  SECTION("none") {
+    world.server.on(page_call, 200, protocol::encode(page));
+    CHECK(world.run({"problem", verb, "3"}) == 0);
+    CHECK(count_of(world.out, "rows failed") == 0);
+  }
+  SECTION("an older server does not tell") {
+    CHECK(world.run({"problem", verb, "3"}) == 0);
+  }
+}
+
 TEST_CASE("a terminal's lines are redrawn", "[watch]") {
   TestWorld world;
   world.add_profile();
