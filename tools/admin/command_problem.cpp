@@ -455,6 +455,10 @@ void add_problem_commands(CLI::App& program, Action& chosen) {
           ->add_option("--row", choice->rows,
                        "of a table: only the files of these rows, in a directory a row (repeatable)")
           ->type_name("N[-M],...")
+          ->check([](const std::string& text) {
+            const auto parsed = parse_rows({text});
+            return parsed.ok() ? std::string() : parsed.error().message;
+          })
           ->allow_extra_args(false);
   CLI::Option* partial = command->add_flag(
       "--partial", choice->partial,

@@ -46,6 +46,8 @@ TEST_CASE("wrong command lines exit with 2 and explain themselves", "[program]")
                                                     {"problem", "add", "--app", "x", "--name", "a\nb"},
                                                     {"problem", "decisions", "1", "--count", "0"},
                                                     {"problem", "watch", "1", "--interval", "never"},
+                                                    {"problem", "result", "1", "--row", "a"},
+                                                    {"problem", "result", "1", "--row", "3", "--row", "5-3"},
                                                     {"run-local", "x", "--jobs", "0"},
                                                     {"keys", "create"}};
   for (const auto& arguments : wrong) {
