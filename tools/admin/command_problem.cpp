@@ -8,6 +8,7 @@
 #include "tools/admin/documents.h"
 #include "tools/admin/figures.h"
 #include "tools/admin/problem_views.h"
+#include "tools/admin/progress.h"
 #include "tools/admin/row_files.h"
 #include "tools/admin/watch.h"
 
@@ -280,6 +281,20 @@ Result<ExitCode> result_of_rows(Session& session, Api& api, const protocol::Prob
   return ExitCode::ok;
 }
 
+// The application writes all files of rows at the end; before that it can show the table alone.
+Error no_rows_yet(const protocol::ProblemInfo& problem) {
+  const std::string id = std::to_string(problem.id.value);
+  std::string text = "problem " + id + " is " + protocol::name_of(problem.state) + ": ";
+  if (ended(problem.state))
+    text += "it has no files of rows";
+  else
+    text += "the files of rows are there once all rows are done (" + time_left_text(problem) +
+            "); `problem watch " + id + "` waits for that";
+  if (problem.accepted > 0)
+    text += ". `problem preview " + id + "` fetches the table of the rows done so far";
+  return {ErrorKind::not_found, text};
+}
+
 Result<ExitCode> result(Session& session, const ProblemChoice& choice) {
   TRY_ASSIGN(Api* const api, session.api());
   TRY_ASSIGN(const auto problem, find_problem(*api, choice.which));
@@ -287,6 +302,7 @@ Result<ExitCode> result(Session& session, const ProblemChoice& choice) {
     TRY_ASSIGN(const auto shown, api->partial(problem.id));
     return download_preview(session, *api, shown, choice);
   }
+  if (problem.results.empty() && !choice.rows.empty()) return no_rows_yet(problem);
   if (problem.results.empty())
     return Error{ErrorKind::not_found,
                  "problem " + std::to_string(problem.id.value) + " is " + protocol::name_of(problem.state) +

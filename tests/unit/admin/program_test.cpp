@@ -309,6 +309,16 @@ TEST_CASE("results are downloaded and their paths printed", "[program]") {
   world.server.on("GET /v1/admin/problems/1", 200, protocol::encode(problem));
   CHECK(world.run({"problem", "result", "1"}) == 4);
   CHECK(says(world.error, "no results yet"));
+  problem.accepted = 3;
+  problem.eta_seconds = 60;
+  problem.eta_low_seconds = 50;
+  problem.eta_high_seconds = 70;
+  world.server.on("GET /v1/admin/problems/3", 200, protocol::encode(problem));
+  CHECK(world.run({"problem", "result", "3", "--row", "1"}) == 4);
+  CHECK(
+      says(world.error,
+           "the files of rows are there once all rows are done (50 to 70 s left); `problem watch 1` waits"));
+  CHECK(says(world.error, "`problem preview 1` fetches the table of the rows done so far"));
   const std::string picture = "a picture";
   problem.id = ProblemId{2};
   problem.results = {{"p.png", crypto::sha256_hex(picture), 9, "image/png"}};
