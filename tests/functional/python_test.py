@@ -165,7 +165,9 @@ class Python(unittest.TestCase):
         self.server.wait_until("an item", lambda: attached.progress()["accepted"], 200)
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=60 * SLOW)
-        self.assertIn("KeyboardInterrupt", errors)
+        self.assertTrue(errors.endswith("\nKeyboardInterrupt\n"), errors)
+        self.assertEqual(errors.count("Traceback"), 1, errors)
+        self.assertIn(f"gleaner: problem {identity} was cancelled\n", errors)
         self.assertEqual(self.server.problem(identity)["state"], "cancelled")
         with self.assertRaises(gleaner.ProblemFailed):
             self.grid.attach(identity).results()

@@ -1,5 +1,7 @@
 """gleaner.local(): order, exceptions, checks, cancelling, futures, asyncio; and what a kernel does with a function's own habits."""
 import asyncio
+import contextlib
+import io
 import os
 import pathlib
 import random
@@ -114,6 +116,30 @@ class Local(unittest.TestCase):
         for _ in run:
             break
         self.assertTrue(all(kernel.process.poll() is not None for kernel in run._source.kernels))
+
+    def test_ctrl_c_is_told_in_a_line(self):
+        class Interrupted(gleaner._local.LocalItems):
+            lost = False
+
+            def items(self):
+                raise KeyboardInterrupt
+                yield
+
+            def cancel(self, patience=None):
+                self.patience = patience
+                if self.lost:
+                    raise gleaner.ConnectionLost("cannot reach it")
+
+        run = self.grid.map(square, range(4), batch=1)
+        run._source.__class__ = Interrupted
+        for lost, words in ((False, "gleaner: the calls were cancelled\n"), (True, "not cancelled (cannot reach it)")):
+            run._source.lost = lost
+            with contextlib.redirect_stderr(io.StringIO()) as told, self.assertRaises(KeyboardInterrupt) as raised:
+                list(run)
+            self.assertIn(words, told.getvalue())
+            self.assertEqual(told.getvalue().count("\n"), 1)
+            self.assertTrue(raised.exception.__suppress_context__)
+            self.assertLessEqual(run._source.patience, 10)  # a lost server does not hold it up
 
     def test_futures(self):
         with gleaner.Executor(self.grid) as pool:

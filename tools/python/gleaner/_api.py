@@ -77,8 +77,8 @@ class Api:
     def retry_failed(self, identity) -> _wire.ProblemInfo:
         return self.call("POST /v1/admin/problems/{id}/retry-failed", {}, repeat=False, id=identity)
 
-    def cancel_problem(self, identity) -> _wire.ProblemInfo:
-        return self.call("POST /v1/admin/problems/{id}/cancel", {}, id=identity)
+    def cancel_problem(self, identity, patience=None) -> _wire.ProblemInfo:
+        return self.call("POST /v1/admin/problems/{id}/cancel", {}, patience=patience, id=identity)
 
     def delete_problem(self, identity):
         return self.call("DELETE /v1/admin/problems/{id}", id=identity)
@@ -139,21 +139,21 @@ class Api:
 
     # ---- requests
 
-    def call(self, operation, body=None, headers=None, repeat=True, **where):
+    def call(self, operation, body=None, headers=None, repeat=True, patience=None, **where):
         """The reply of an operation of _wire.OPERATIONS."""
         method, path = operation.split(" ")[0], path_of(operation, **where)
         headers = dict(headers or {})
         if isinstance(body, dict):
             body, headers["Content-Type"] = json.dumps({"version": 1, **body}), "application/json"
         try:
-            return json.loads(self.send(method, path, body, headers, repeat))
+            return json.loads(self.send(method, path, body, headers, repeat, patience))
         except (ValueError, RecursionError):
             raise GridError(f"the server's reply to {method} {path} cannot be read: is it another version?") from None
 
-    def send(self, method, path, body=None, headers=None, repeat=True):
+    def send(self, method, path, body=None, headers=None, repeat=True, patience=None):
         """The bytes of the reply. `repeat`: also where the request may have been done already?"""
         headers = {"Authorization": f"Bearer {self.profile.token}", **(headers or {})}
-        for attempt in self.attempts():
+        for attempt in self.attempts(patience):
             try:
                 if not repeat:
                     self.close()  # where a kept connection fails, nobody knows whether the request was done
@@ -171,9 +171,9 @@ class Api:
             kind = {404: NotFound, 409: Conflict}.get(status, GridError)
             raise kind(words_of(data, status))
 
-    def attempts(self):
+    def attempts(self, patience=None):
         """Tries of something: each is a function that is told of a failure, and waits or raises it."""
-        end, pause = time.monotonic() + self.patience, 0.1
+        end, pause = time.monotonic() + (self.patience if patience is None else patience), 0.1
 
         def failed(error, wait=0):
             nonlocal pause

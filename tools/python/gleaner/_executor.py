@@ -59,7 +59,7 @@ class Executor(concurrent.futures.Executor):
 
     def _cancel(self):
         for run in list(self._runs):
-            run.cancel()
+            run.interrupted()
 
     def _gather(self):
         while True:

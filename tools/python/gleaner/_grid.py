@@ -68,7 +68,7 @@ class Nothing:
     def items(self):
         return iter(())
 
-    def cancel(self):
+    def cancel(self, patience=None):
         pass
 
     def progress(self):

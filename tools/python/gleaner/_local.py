@@ -176,7 +176,7 @@ class LocalItems:
             for kernel in kernels:
                 kernel.kill()
 
-    def cancel(self):
+    def cancel(self, patience=None):
         self.stopping.set()
         self.found.put(ProblemFailed("the calls were cancelled"))
         for kernel in list(self.kernels):

@@ -2,6 +2,7 @@
 import asyncio
 import json
 import pathlib
+import sys
 
 from ._errors import GridError
 from ._progress import Bar
@@ -19,9 +20,13 @@ class Problem:
 
         Ctrl-C ends the waiting, not the problem: see cancel().
         """
-        with Bar(progress, f"problem {self.id}") as bar:
-            for _ in self._watch.looks(bar.show, timeout):
-                pass
+        try:
+            with Bar(progress, f"problem {self.id}") as bar:
+                for _ in self._watch.looks(bar.show, timeout):
+                    pass
+        except KeyboardInterrupt as interrupt:
+            print(f"gleaner: problem {self.id} continues: cancel() ends it", file=sys.stderr)
+            raise interrupt.with_traceback(None) from None
         return self
 
     def __await__(self):

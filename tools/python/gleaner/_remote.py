@@ -169,10 +169,10 @@ class RemoteItems:
             except calls.FormatError as error:
                 raise Untrusted(f"the results of problem {self.identity} cannot be read: {error}") from None
 
-    def cancel(self):
+    def cancel(self, patience=None):
         self.watch.stop.set()
         try:
-            self.api.cancel_problem(self.identity)
+            self.api.cancel_problem(self.identity, patience)
         except Conflict:
             pass  # it has finished meanwhile
 

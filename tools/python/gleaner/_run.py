@@ -1,9 +1,12 @@
 """Calls on their way: results as they come, in order or not."""
 import asyncio
+import sys
 
-from ._errors import CallError, Untrusted
+from ._errors import CallError, GridError, Untrusted
 from ._progress import Bar
 from ._runtime import calls
+
+INTERRUPTED_PATIENCE = 5  # seconds that a Ctrl-C waits for a lost server
 
 
 class Run:
@@ -58,17 +61,21 @@ class Run:
 
     def items(self):
         """(number, bytes) of the items, as they come: the very bytes that hosts delivered."""
-        complete = False
-        with Bar(self._progress, self._job.title if self._job else f"problem {self.id}") as bar:
-            try:
+        over = False  # or cancelled
+        try:
+            with Bar(self._progress, self._job.title if self._job else f"problem {self.id}") as bar:
                 for item in self._source.items(bar.show) if self.id is not None else self._source.items():
                     yield item
                     if self.id is None:
                         bar.show(self._source.progress())
-                complete = True
-            finally:
-                if not complete:
-                    self._source.cancel()
+            over = True
+        except KeyboardInterrupt as interrupt:
+            over = True
+            self.interrupted()
+            raise interrupt.with_traceback(None) from None  # where it waited is of no use to the caller
+        finally:
+            if not over:
+                self._source.cancel()
 
     def results(self):
         """All results in a list, in the order of the calls."""
@@ -77,6 +84,16 @@ class Run:
     def cancel(self):
         """Ends the run; what was computed is dropped."""
         self._source.cancel()
+
+    def interrupted(self):
+        """Cancels it for a Ctrl-C, which a lost server may not hold up, and says so."""
+        what = "the calls were" if self.id is None else f"problem {self.id} was"
+        try:
+            self._source.cancel(INTERRUPTED_PATIENCE)
+            words = f"{what} cancelled"
+        except (GridError, KeyboardInterrupt) as error:
+            words = f"{what} not cancelled ({error or 'interrupted again'}): it may continue until grid.attach({self.id}).cancel()"
+        print(f"gleaner: {words}", file=sys.stderr)
 
     def progress(self):
         """What is known of it: a dict with `items`, `accepted`, `hosts`, `eta_seconds`, `errors` and, of a server, much more."""
