@@ -164,6 +164,38 @@ class Modules(unittest.TestCase):
         captured = _source.capture(importlib.import_module("study_numpy").f)
         self.assertEqual((sorted(captured.files), captured.needs), (["study_numpy.py"], {"numpy", "pandas"}))
 
+    def test_calls_of_a_module_that_is_imported_are_refused(self):
+        self.write("study_eager.py", "import gleaner\n\ndef f(x):\n    return x\n\nprint(list(gleaner.local(1).map(f, [1])))\n")
+        with self.assertRaisesRegex(gleaner.SourceError, "study_eager.py calls the grid while it is imported.*below `if __name__"):
+            importlib.import_module("study_eager")
+
+    def test_a_module_that_imports_gleaner_travels(self):
+        self.write("study_grid.py", """\
+            import sys
+            import gleaner
+
+            def f(x):
+                try:
+                    return x + 1
+                except gleaner.CallError:
+                    return 0
+
+            def nested(x):
+                return gleaner.local().map(f, [x])
+
+            if sys.argv[0].endswith("kernel.py") and "late" in globals():
+                nested(1)
+            """)
+        study = importlib.import_module("study_grid")
+        self.assertEqual(_source.capture(study.f).needs, set())
+        self.assertEqual(sorted(_source.capture(study.f).files), ["study_grid.py"])
+        self.assertEqual(computed(study.f, 1), 2)
+        with self.assertRaisesRegex(gleaner.CallError, "gleaner.local was called on a host, where there is no grid"):
+            computed(study.nested, 1)
+        self.write("study_grid.py", (pathlib.Path(self.directory.name) / "study_grid.py").read_text().replace(' and "late" in globals()', ""))
+        with self.assertRaisesRegex(gleaner.GridError, "gleaner.local was called on a host"):
+            computed(study.f, 1)
+
     def test_the_syntax_says_which_python_is_needed(self):
         self.write("study_match.py", "def f(x):\n    match x:\n        case 1: return 2\n")
         if sys.version_info >= (3, 10):

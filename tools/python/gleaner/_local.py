@@ -35,6 +35,8 @@ class Kernel:
     def say(self, words, expected):
         self.write(words)
         answer = self.line()
+        if answer.startswith("error "):
+            raise GridError(answer[len("error "):])
         if answer != expected:
             raise GridError(f"the kernel answered {answer!r} to {words!r}")
 

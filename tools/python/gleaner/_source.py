@@ -115,7 +115,7 @@ def oldest_python(text, path):
 def _need(captured, name):
     """A module that is not shipped: installed, or part of Python."""
     top = name.split(".")[0]
-    if top not in standard_modules():
+    if top not in standard_modules() and top != "gleaner":  # hosts have a stand-in
         captured.needs.add(top)
 
 
@@ -140,6 +140,8 @@ def _file_of(home, name):
 def _ship_module(captured, home, name):
     """The module, the packages that it is in, and what they import from the same directory."""
     parts = name.split(".")
+    if parts[0] == "gleaner":  # hosts have a stand-in
+        return
     for name in (".".join(parts[:end]) for end in range(1, len(parts) + 1)):
         file = _file_of(home, name)
         if file is None:
@@ -147,6 +149,9 @@ def _ship_module(captured, home, name):
         path = file.relative_to(home).as_posix()
         if path in captured.files:
             continue
+        if getattr(getattr(sys.modules.get(name), "__spec__", None), "_initializing", False):
+            raise SourceError(f"{path} calls the grid while it is imported. Every host imports it, too, and would do the same. "
+                              "Put the call into a function, or below `if __name__ == \"__main__\":`")
         captured.files[path] = file.read_bytes()
         package = name if file.name == "__init__.py" else name.rpartition(".")[0]
         _ship_imports(captured, home, ast.parse(captured.files[path], path), package, whole_module=True)

@@ -47,8 +47,26 @@ def load(parameters, inputs):
     return compute
 
 
+def stand_in():
+    """What `import gleaner` gives on a host: there is no grid, and a module that begins calls when it is imported must not."""
+    def absent(name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+
+        def refuse(*_, **__):
+            raise ValueError(f"gleaner.{name} was called on a host, where there is no grid: call it on your own computer alone, below "
+                             "`if __name__ == \"__main__\":`")
+
+        return type(name, (Exception,), {"__new__": refuse})  # so that `except` and annotations can name it
+
+    module = types.ModuleType("gleaner")
+    module.__getattr__ = absent
+    return module
+
+
 def find(about, shared):
     """The function that call.json names. `shared` is the data that it refers to."""
+    sys.modules["gleaner"] = stand_in()
     if about["module"]:
         found = importlib.import_module(about["module"])
     else:
