@@ -226,10 +226,15 @@ void Router::one_problem(const AdminCall& call, ProblemId id) {
   using Action = service::Problems::Action;
   service::Problems& problems = service_.problems();
   if (call.is("GET", 4)) {
-    const auto hosts = call.request.query.find("hosts");
-    const bool all = hosts != call.request.query.end() && hosts->second == "all";
+    const auto asked = [&call](const char* name, const char* value) {
+      const auto found = call.request.query.find(name);
+      return found != call.request.query.end() && found->second == value;
+    };
+    using Shares = service::Problems::Shares;
+    using Content = service::Problems::Content;
     return problems.show(id, answer<protocol::ProblemInfo>(call.reply),
-                         all ? service::Problems::Shares::all : service::Problems::Shares::most);
+                         asked("hosts", "all") ? Shares::all : Shares::most,
+                         asked("inputs", "true") ? Content::told : Content::left_out);
   }
   if (call.is("DELETE", 4)) return problems.remove(id, answer_done(call.reply), call.actor);
   const auto change = [&](Action what) { problems.change(id, what, call.change<protocol::ProblemInfo>()); };

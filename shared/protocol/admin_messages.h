@@ -206,6 +206,8 @@ struct ProblemInfo {
   std::vector<SetAside> set_aside;
   std::vector<ErrorGroup> errors;
   std::string flow = {};
+  std::string parameters = {};
+  std::vector<Input> inputs = {};
 };
 
 // A code with which hosts join: GET /v1/admin/codes, GET /v1/admin/codes/NAME.

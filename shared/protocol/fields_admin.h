@@ -268,6 +268,8 @@ void visit(Archive& archive, Of<Archive, ProblemInfo>& message) {
   archive.defaulted("errors", message.errors, List{limits::error_groups_max},
                     "only of one problem, not in lists; newest first");
   archive.defaulted("flow", message.flow, Text{}, "to which it belongs (GET /v1/admin/flows); empty: none");
+  archive.defaulted("parameters", message.parameters, Document{}, "JSON text; only with inputs=true");
+  archive.defaulted("inputs", message.inputs, List{limits::inputs_max}, "only with inputs=true");
 }
 
 template <>

@@ -5,7 +5,7 @@ import pathlib
 import tempfile
 import unittest
 
-from harness import Grid, main
+from harness import MANDELBROT, Grid, main
 from wrapping import add_wrapped
 
 FLOW = '''flow = 1
@@ -98,6 +98,45 @@ class Flows(unittest.TestCase):
             lacking = self.flow(grid, "run", "missing.toml")
             self.assertEqual(lacking.returncode, 1, lacking.stderr)
             self.assertIn("node square has no result no-such, only table.csv, rows.tar", lacking.stdout)
+
+    def test_what_changed_is_told_and_computed_once_more_where_asked(self):
+        flow = 'flow = 1\nname = "grown"\n' + "".join(
+            f'[[node]]\nname = "{name}"\napp = "squeeze"\ninputs = ["{source}"]\n'
+            for name, source in (("first", "notes.txt"), ("second", "first/notes.txt.gz"), ("apart", "runs.csv")))
+        (self.directory / "grown.toml").write_text(flow)
+        with Grid() as grid:
+            grid.start_server()
+            add_wrapped(grid, "squeeze", "gzip", "--suffix", ".gz", "--", "-9", "-n")
+            grid.add_client("a")
+            names = lambda: sorted(each["name"] for each in grid.admin_json("problem", "list")["items"])  # noqa: E731
+            self.assertEqual(self.flow(grid, "run", "grown.toml").returncode, 0)
+            self.assertEqual(names(), ["grown/apart", "grown/first", "grown/second"])
+            (self.directory / "notes.txt").write_text("other notes")
+            for verb in ("show", "run"):
+                told = self.flow(grid, verb, "grown.toml")
+                self.assertRegex(told.stderr, r"first: since problem \d+ was added, this has changed: .*/notes.txt\. What it computes is kept")
+                self.assertNotIn("apart: since", told.stderr)
+                self.assertEqual(told.returncode, 0)
+            self.assertEqual(len(names()), 3)
+            again = self.flow(grid, "run", "grown.toml", "--again")
+            self.assertEqual(again.returncode, 0, again.stderr)
+            self.assertEqual(names(), ["grown/apart", "grown/first", "grown/first.2", "grown/second", "grown/second.2"])
+            results = grid.results({node["name"]: node for node in json.loads(again.stdout)["nodes"]}["second"]["problem"])
+            self.assertEqual(gzip.decompress(gzip.decompress(results["notes.txt.gz.gz"])), b"other notes")
+            self.assertNotIn("since problem", self.flow(grid, "run", "grown.toml", "--again").stderr)
+            self.assertEqual(len(names()), 5)
+
+            wrong = 'flow = 1\nname = "wrong"\n' + "".join(f'[[node]]\nname = "{name}"\n{rest}\n' for name, rest in (
+                ("good", 'app = "squeeze"\ninputs = ["notes.txt"]'), ("unknown", 'app = "no-such"\nafter = ["good"]'),
+                ("unread", 'app = "squeeze"\ninputs = ["good/notes.txt.gz", "no-file.txt"]'),
+                ("given", 'app = "mandelbrot"\nparameters = { width = 0 }\nafter = ["good"]')))
+            (self.directory / "wrong.toml").write_text(wrong)
+            grid.add_application(MANDELBROT)
+            refused = self.flow(grid, "run", "wrong.toml")
+            self.assertEqual(refused.returncode, 1)
+            for words in ("node unknown: ", "node unread: ", "no-file.txt", "node given: width", "Nothing was added"):
+                self.assertIn(words, refused.stderr)
+            self.assertEqual(len(names()), 5)
 
     def test_once_more(self):
         """A node that was cancelled is added anew only where that is asked for."""

@@ -88,6 +88,10 @@ Result<protocol::ProblemInfo> Api::problem(ProblemId id, Shares shares) {
   return get<protocol::ProblemInfo>(problem_path(id) + (shares == Shares::all ? "?hosts=all" : ""));
 }
 
+Result<protocol::ProblemInfo> Api::problem_with_inputs(ProblemId id) {
+  return get<protocol::ProblemInfo>(problem_path(id) + "?inputs=true");
+}
+
 Result<protocol::ProblemInfo> Api::add_problem(const protocol::AddProblem& problem) {
   // Two problems of the same content are allowed, so a lost answer is for the person to look into.
   auto added = post<protocol::ProblemInfo>("/v1/admin/problems", protocol::encode(problem), Repeat::no);

@@ -42,6 +42,8 @@ class Api {
   // With the shares of the thousand hosts that did most, or of up to limits::list_length_max.
   enum class Shares { most, all };
   [[nodiscard]] Result<protocol::ProblemInfo> problem(ProblemId id, Shares shares = Shares::most);
+  // With its parameters and inputs; an older server leaves both out.
+  [[nodiscard]] Result<protocol::ProblemInfo> problem_with_inputs(ProblemId id);
   [[nodiscard]] Result<protocol::ProblemInfo> add_problem(const protocol::AddProblem& problem);
   // What adding it would come to; nothing is added.
   [[nodiscard]] Result<protocol::ProblemEstimate> estimate_problem(const protocol::AddProblem& problem);

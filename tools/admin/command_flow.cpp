@@ -7,6 +7,7 @@
 #include "tools/admin/commands.h"
 #include "tools/admin/documents.h"
 #include "tools/admin/figures.h"
+#include "tools/admin/flow_checks.h"
 #include "tools/admin/flow_file.h"
 #include "tools/admin/progress.h"
 #include "tools/admin/watch.h"
@@ -20,12 +21,10 @@ using protocol::ProblemState;
 
 struct FlowOptions {
   std::string file;
-  bool again = false;  // failed and cancelled nodes are added anew
+  bool again = false;  // see nodes_again()
 };
 
-// The nodes' problems, by the nodes' names: of several of a node the newest. Of a node that the server did
-// not take a failed one without an id.
-using Problems = std::map<std::string, ProblemInfo>;
+using Problems = FlowProblems;
 
 // How often the node of that name was added when this problem was: FLOW/NODE is 1, FLOW/NODE.2 is 2; 0: it is
 // another one's.
@@ -228,24 +227,85 @@ Result<Flow> read_flow(Session& session, const FlowOptions& options) {
   return parse_flow(text, options.file);
 }
 
+void tell_changes(Session& session, const FlowChanges& changes) {
+  for (const auto& [node, what] : changes)
+    session.people() << node << ": " << what
+                     << ". What it computes is kept; `flow run --again` adds it once more\n";
+}
+
 Result<ExitCode> show(Session& session, const FlowOptions& options) {
   TRY_ASSIGN(const Flow flow, read_flow(session, options));
   TRY_ASSIGN(Api* const api, session.api());
   TRY_ASSIGN(const Problems problems, find_problems(*api, flow));
   if (!session.json())
     for (const std::string& line : lines_of(flow, problems)) session.people() << line << '\n';
+  TRY_ASSIGN(const auto changes, changes_since(session, *api, flow, problems));
+  tell_changes(session, changes);
   return tell(session, flow, problems);
 }
 
-// What ended otherwise than finished is to be added once more: returns how often each of them was.
-std::map<std::string, int> forget_lost(const Flow& flow, Problems& problems) {
-  std::map<std::string, int> turns;
-  for (const FlowNode& node : flow.nodes)
-    if (const auto found = problems.find(node.name); found != problems.end() && lost(found->second)) {
-      turns[node.name] = turn_of(found->second.name, node.problem.name);
-      problems.erase(found);
+using Turns = std::map<std::string, int>;  // by node: how often it was added before it is to be once more
+
+// What --again does.
+struct Again {
+  Turns turns;
+  std::vector<ProblemId> retried;    // stopped, and the same problem would be added: what is accepted stays
+  std::vector<ProblemId> cancelled;  // they make room for the new ones
+};
+
+// Nodes that failed, were cancelled, are stopped or have changed, and those that compute with their results.
+Result<Again> nodes_again(Api& api, const Flow& flow, const Problems& problems, const FlowChanges& changes) {
+  Again again;
+  for (const FlowNode& node : flow.nodes) {
+    const auto found = problems.find(node.name);
+    if (found == problems.end()) continue;
+    const ProblemInfo& problem = found->second;
+    const bool changed =
+        changes.contains(node.name) || std::ranges::any_of(node.inputs, [&](const FlowInput& input) {
+          return again.turns.contains(input.node);
+        });
+    if (!changed && !blocks(problem)) continue;
+    if (!changed && problem.state == ProblemState::stopped) {
+      const auto application = api.application(node.problem.application);
+      if (application.ok() && problem.application == application->name + "@" + application->version) {
+        again.retried.push_back(problem.id);
+        continue;
+      }
     }
-  return turns;
+    again.turns[node.name] = turn_of(problem.name, node.problem.name);
+    if (!ended(problem.state)) again.cancelled.push_back(problem.id);
+  }
+  return again;
+}
+
+// Without those that are to be added once more.
+Result<Problems> present_problems(Api& api, const Flow& flow, const Turns& turns) {
+  TRY_ASSIGN(Problems problems, find_problems(api, flow));
+  for (const FlowNode& node : flow.nodes) {
+    const auto found = problems.find(node.name);
+    const auto turn = turns.find(node.name);
+    if (found != problems.end() && turn != turns.end() &&
+        turn_of(found->second.name, node.problem.name) <= turn->second)
+      problems.erase(found);
+  }
+  return problems;
+}
+
+// Looks at all nodes before the first is added, and says what --again would do without it.
+Result<Turns> begin(Session& session, Api& api, const Flow& flow, bool once_more) {
+  TRY_ASSIGN(Problems problems, find_problems(api, flow));
+  TRY_ASSIGN(const auto changes, changes_since(session, api, flow, problems));
+  Again again;
+  if (once_more) {
+    TRY_ASSIGN(again, nodes_again(api, flow, problems, changes));
+  } else {
+    tell_changes(session, changes);
+  }
+  for (const auto& [node, turn] : again.turns) problems.erase(node);
+  TRY(check_nodes(session, api, flow, problems));
+  for (const ProblemId id : again.retried) TRY(api.change_problem(id, "retry"));
+  for (const ProblemId id : again.cancelled) TRY(api.change_problem(id, "cancel"));
+  return again.turns;
 }
 
 // Nothing of it changes any more, unless a person does something.
@@ -265,13 +325,10 @@ Result<ExitCode> run(Session& session, const FlowOptions& options) {
   TRY_ASSIGN(Api* const api, session.api());
   FlowView view(session, flow);
   Problems refused;
-  std::map<std::string, int> turns;
-  bool first = true;
+  TRY_ASSIGN(Turns turns, begin(session, *api, flow, options.again));
   TRY(tell_plan(session, *api, flow, refused));
   for (;;) {
-    TRY_ASSIGN(Problems problems, find_problems(*api, flow));
-    if (first && options.again) turns = forget_lost(flow, problems);
-    first = false;
+    TRY_ASSIGN(Problems problems, present_problems(*api, flow, turns));
     problems.insert(refused.begin(), refused.end());
     for (const FlowNode& node : flow.nodes) {
       if (problems.contains(node.name) || !waits_for(node, problems).empty()) continue;
@@ -314,11 +371,16 @@ void add_flow_commands(CLI::App& program, Action& chosen) {
   const auto options = std::make_shared<FlowOptions>();
   CLI::App* running =
       declare(*flows, chosen, "run", "Add what can begin, and go on until all is finished", options, run);
-  running->add_flag("--again", options->again, "add nodes that failed or were cancelled once more");
+  running->add_flag("--again", options->again,
+                    "add nodes once more that failed, were cancelled, are stopped or have changed");
   running->footer(
       "The nodes' problems are called FLOW/NODE; one that was added again is FLOW/NODE.2.\n"
       "You may interrupt the command: the same one, on this computer or another, resumes the\n"
       "flow. A failed node stops only the nodes that need it.\n"
+      "Mistakes of all nodes are told before the first is added. Where parameters or files have\n"
+      "changed since a node was added, a line says so. With --again it is added once more, as are\n"
+      "the nodes that need its results. A stopped node goes on with what is accepted, unless\n"
+      "another version of its application would be added now.\n"
       "Exit status: 0 if all nodes are finished, 1 if not.\n\n"
       "Example:\n  gleaner-admin flow run study.toml");
   declare(*flows, chosen, "show", "Show how far it is", std::make_shared<FlowOptions>(), show);

@@ -202,16 +202,20 @@ void Problems::list(Done<std::vector<protocol::ProblemInfo>> done) {
       std::move(done));
 }
 
-void Problems::show(ProblemId id, Done<protocol::ProblemInfo> done, Shares shares) {
+void Problems::show(ProblemId id, Done<protocol::ProblemInfo> done, Shares shares, Content content) {
   const std::ptrdiff_t shares_max = shares == Shares::all ? limits::list_length_max : shares_shown_max;
   kernel_.decide<protocol::ProblemInfo>(
-      [id, shares_max](Transaction& tx, Info& info) -> Status {
+      [id, shares_max, content](Transaction& tx, Info& info) -> Status {
         const auto found = tx.model.problems.find(id);
         if (found == tx.model.problems.end()) {
           info = no_problem(id);
           return {};
         }
         TRY_ASSIGN(info, describe_fully(tx, found->second, shares_max));
+        if (content == Content::told) {
+          info->parameters = found->second.row.parameters;
+          info->inputs = found->second.row.inputs;
+        }
         return {};
       },
       std::move(done));

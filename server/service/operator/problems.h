@@ -31,7 +31,9 @@ class Problems {
   void list(Done<std::vector<protocol::ProblemInfo>> done);
   // With the shares of the hosts that did most, a thousand; or of as many as an answer may have.
   enum class Shares { most, all };
-  void show(ProblemId id, Done<protocol::ProblemInfo> done, Shares shares = Shares::most);
+  enum class Content { left_out, told };  // its parameters and inputs
+  void show(ProblemId id, Done<protocol::ProblemInfo> done, Shares shares = Shares::most,
+            Content content = Content::left_out);
   enum class Action { pause, resume, cancel, retry };  // retry: failures.h
   void change(ProblemId id, Action action, Done<protocol::ProblemInfo> done);
   // Items whose results say that they failed are computed again, of a finished problem, too, which then runs

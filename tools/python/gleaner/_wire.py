@@ -162,6 +162,8 @@ class ProblemInfo(TypedDict):
     set_aside: List[SetAside]
     errors: List[ErrorGroup]
     flow: str
+    parameters: str
+    inputs: List[Input]
 
 
 class HostShare(TypedDict):
@@ -198,6 +200,17 @@ class SetAside(TypedDict):
 class Range(TypedDict):
     begin: int
     end: int
+
+
+class InputAlways(TypedDict):
+    name: str
+    digest: str
+    bytes: int
+
+
+class Input(InputAlways, total=False):
+    """input"""
+    range: Range
 
 
 class SettingInfoList(TypedDict):
@@ -299,17 +312,6 @@ class AddProblem(TypedDict):
     priority: int
     commit_seconds: int
     validation: str
-
-
-class InputAlways(TypedDict):
-    name: str
-    digest: str
-    bytes: int
-
-
-class Input(InputAlways, total=False):
-    """input"""
-    range: Range
 
 
 class AppendInputs(TypedDict):

@@ -44,6 +44,7 @@ export interface ProblemInfo {
   open_units: number; splits: number; recovered: number; duplicates: number; wasted_cost: number; wasted: number;
   disagreements: number; hosts: number; created_at: number; started_at: number; finished_at: number; elapsed_seconds: number;
   shares: HostShare[]; shares_total: number; results: ResultFile[]; set_aside: SetAside[]; errors: ErrorGroup[]; flow: string;
+  parameters: string; inputs: Input[];
 }
 export type ProblemState = "planning" | "running" | "paused" | "combining" | "finished" | "cancelled" | "failed" | "stopped";
 export interface HostShare {
@@ -55,6 +56,9 @@ export interface ResultFile {
 }
 export interface SetAside {
   unit: number; range: Range; message: string;
+}
+export interface Input {
+  name: string; digest: string; bytes: number; range?: Range;
 }
 export interface SettingInfo {
   name: string; value: string; meaning: string; default_value: string;
@@ -86,9 +90,6 @@ export interface AddApplication {
 export interface AddProblem {
   application: string; name: string; parameters: string; inputs: Input[]; strategy: string; straggler: string; weight: number;
   priority: number; commit_seconds: number; validation: string;
-}
-export interface Input {
-  name: string; digest: string; bytes: number; range?: Range;
 }
 export interface AppendInputs {
   inputs: Input[];
