@@ -12,6 +12,7 @@
 
 #include <regex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "shared/base/encoding.h"
@@ -30,7 +31,10 @@ class Ignored {
   std::vector<std::regex> lines_;
 };
 
-// Rules by which two outputs of equal runs become equal; empty: none are known.
-[[nodiscard]] std::vector<std::string> proposed_rules(const Bytes& one, const Bytes& other);
+// Rules by which two outputs of equal runs become equal; empty: none are known. They remove what looks like
+// a date or a time, and none of the numbers (a name, and the expression that finds it).
+[[nodiscard]] std::vector<std::string> proposed_rules(
+    const Bytes& one, const Bytes& other,
+    const std::vector<std::pair<std::string, std::string>>& numbers = {});
 
 }  // namespace gleaner::wrap

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "apps/wrap/comparison.h"
+#include "apps/wrap/numbers.h"
 #include "apps/wrap/tar.h"
 #include "shared/base/row_index.h"
 
@@ -18,20 +19,6 @@ constexpr const char* status_column = "status";
 constexpr const char* row_column = "row";
 constexpr const char* seconds_column = "seconds";
 constexpr const char* host_column = "host";
-// Of a line in which a number is looked for: the library's matcher needs stack for each of its bytes.
-constexpr std::size_t searched_line_max = 4096;
-
-// In the first line that has it: what stands in the expression's parentheses, or all that it matched.
-std::string find_number(std::string_view text, const std::regex& expression) {
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string line(text.substr(begin, std::min(end - begin, searched_line_max)));
-    std::smatch match;
-    if (std::regex_search(line, match, expression)) return match[match.size() > 1 ? 1 : 0].str();
-    begin = end + 1;
-  }
-  return {};
-}
 
 std::string six_digits(std::int64_t row) {
   const std::string text = std::to_string(row);
@@ -145,12 +132,8 @@ std::string WrapManager::header() const {
 std::string WrapManager::line_of(std::int64_t item, const Outcome& outcome, const kit::Origin* origin) const {
   std::string line = std::to_string(item + 1);
   for (const std::string& value : items_->row(item)) append_value(line += ',', value);
-  for (const auto& [name, expression] : numbers_) {
-    std::string found;
-    for (const std::string_view file : outcome.files)
-      if (found.empty()) found = find_number(file, expression);
-    append_value(line += ',', found);
-  }
+  for (const auto& [name, expression] : numbers_)
+    append_value(line += ',', find_number(outcome.files, expression));
   append_value(line += ',', outcome.status.empty() ? "ok" : outcome.status);
   const bool known = origin != nullptr;
   append_value(line += ',', known && origin->seconds != "-" ? origin->seconds : "");

@@ -34,15 +34,21 @@ std::string where(std::string_view of, std::string_view one, std::string_view ot
 
 }  // namespace
 
-Difference difference_of(const bundle::Manifest& manifest, const Bytes& one, const Bytes& other) {
-  if (!bundle::is_completed(manifest)) return {where("result", one, other), {}};
+Result<wrap::Command> command_of(const LocalBundle& bundle) {
+  return wrap::read_command(bundle.manager);
+}
+
+Difference difference_of(const LocalBundle& bundle, const Bytes& one, const Bytes& other) {
+  if (!bundle::is_completed(bundle.manifest)) return {where("result", one, other), {}};
   const auto ours = wrap::files_in(one), theirs = wrap::files_in(other);
   for (std::size_t i = 0; i < std::min(ours.size(), theirs.size()); ++i) {
     if (ours[i] == theirs[i]) continue;
     Difference found{where(ours.size() > 1 ? fmt::format("output {}", i + 1) : "output", ours[i], theirs[i]),
                      {}};
     std::string rules;
-    for (const std::string& rule : wrap::proposed_rules(Bytes(ours[i]), Bytes(theirs[i])))
+    const auto command = command_of(bundle);
+    const auto numbers = command.ok() ? command->numbers : decltype(command->numbers)();
+    for (const std::string& rule : wrap::proposed_rules(Bytes(ours[i]), Bytes(theirs[i]), numbers))
       rules += (rules.empty() ? "" : ", ") + json::write(rule);
     if (!rules.empty())
       found.advice =

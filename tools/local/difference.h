@@ -3,8 +3,9 @@
 
 #include <string>
 
+#include "apps/wrap/command.h"
 #include "shared/base/encoding.h"
-#include "shared/bundle/manifest.h"
+#include "tools/local/local_bundle.h"
 
 namespace gleaner::local {
 
@@ -13,7 +14,9 @@ struct Difference {
   std::string advice;  // how a wrapped program's manifest ignores it; empty: nothing is known
 };
 // REQUIRES: they differ.
-[[nodiscard]] Difference difference_of(const bundle::Manifest& manifest, const Bytes& one,
-                                       const Bytes& other);
+[[nodiscard]] Difference difference_of(const LocalBundle& bundle, const Bytes& one, const Bytes& other);
+
+// Of a bundle that wraps a program.
+[[nodiscard]] Result<wrap::Command> command_of(const LocalBundle& bundle);
 
 }  // namespace gleaner::local

@@ -132,9 +132,8 @@ Status KernelChecks::again() {
   if (!worked(outcome, "determinism", "when it was started again")) return {};
   TRY_ASSIGN(const std::int64_t item, first_difference(0, outcome.items));
   if (item >= 0) {
-    const Difference found =
-        difference_of(context_.bundle.manifest, reference_.items[static_cast<std::size_t>(item)],
-                      outcome.items[static_cast<std::size_t>(item)]);
+    const Difference found = difference_of(context_.bundle, reference_.items[static_cast<std::size_t>(item)],
+                                           outcome.items[static_cast<std::size_t>(item)]);
     differs("determinism", item, "when the same unit is computed again, " + found.where,
             !found.advice.empty() ? found.advice
                                   : "look for the clock, rand(), addresses, uninitialised memory, unordered "

@@ -221,6 +221,13 @@ TEST_CASE("A rule is proposed that makes outputs of equal runs equal, or none") 
   CHECK(proposed_rules("0.25\n", "0.26\n").empty());  // the result itself
   CHECK(proposed_rules("Date: 1\n0.25\n", "Date: 2\n0.26\n").empty());
   CHECK(proposed_rules("", "Date: 1\n").empty());
+  CHECK(proposed_rules("energy = 0.25\n", "energy = 0.26\n").empty());  // no date
+  CHECK(proposed_rules("time step 3: 0.25\n", "time step 3: 0.26\n").empty());
+  CHECK(proposed_rules("took (s): 0.25\n", "took (s): 0.26\n") ==
+        std::vector<std::string>{R"(lines=^took \(s\): )"});
+  const std::string timed = "elapsed 1.5\n3\n", again = "elapsed 1.6\n3\n";
+  CHECK_FALSE(proposed_rules(timed, again, {{"result", "^(\\d+)$"}}).empty());
+  CHECK(proposed_rules(timed, again, {{"speed", "^elapsed (.*)"}}).empty());
 }
 
 TEST_CASE("The kept files of an item are read without knowing whose it is") {
