@@ -220,6 +220,7 @@ class Tables(unittest.TestCase):
         self.assertEqual(made.returncode, 0, made.stderr)
         done = subprocess.run(check, cwd=self.directory, capture_output=True, text=True, timeout=300 * SLOW)
         self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertRegex(done.stdout, r"numbers +each is found in all rows")
         with Grid() as grid:
             grid.start_server()
             grid.add_application(self.directory / "dated")
@@ -230,6 +231,18 @@ class Tables(unittest.TestCase):
             self.assertEqual(grid.problem(identity)["disagreements"], 0)
             results = grid.results(identity)
         self.assertRegex(results["table.csv"].decode(), r"\Arow,x,y,status,seconds,host\n1,1,1,ok,[0-9.]+,\w\n2,2,2,ok,[0-9.]+,\w\n\Z")
+
+    def test_numbers_are_not_proposed_to_be_ignored_and_missing_ones_are_noted(self):
+        table = self.write("runs.csv", "x\n1\n2\n")
+        made = self.wrap("awk", "--name", "unsteady", "--number", "took=^took (.*)", "--number", "lost=^energy (.*)", "--",
+                         'BEGIN {{ print "took", systime() + {x} }}')
+        self.assertEqual(made.returncode, 0, made.stderr)
+        done = subprocess.run([ADMIN, "app", "check", "unsteady", "--table", table, *local_arguments()], cwd=self.directory,
+                              capture_output=True, text=True, timeout=300 * SLOW)
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertRegex(done.stdout, "FAIL +determinism")
+        self.assertNotIn("ignore = [", done.stdout)
+        self.assertRegex(done.stdout, r"note +numbers +lost is found in none of 2 rows")
 
     def test_the_author_decides_which_results_are_equal(self):
         """Numbers whose last digits differ each time: by bytes no two hosts would ever agree."""

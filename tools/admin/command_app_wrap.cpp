@@ -168,9 +168,10 @@ void add_wrap_command(CLI::App& applications, Action& chosen) {
   command->add_option("--suffix", options->plan.suffix, "ending of {out}, and of standard output")
       ->type_name(".EXT");
   command
-      ->add_option(
-          "--number", options->numbers,
-          "a column of the results: what the expression's parentheses match in the output (repeatable)")
+      ->add_option("--number", options->numbers,
+                   "a column of the results: what the expression's parentheses match in a line of standard "
+                   "output, or of "
+                   "the files {out} where an argument has any (repeatable)")
       ->type_name("NAME=EXPRESSION")
       ->allow_extra_args(false);
   command

@@ -92,6 +92,7 @@ class BundleCheck {
     TRY_ASSIGN(const bool combined, combine(reference, manager));
     if (!combined) return false;
     TRY(ManagerChecks(c, reference).run());
+    TRY(WrapChecks(c, reference).run());
     return true;
   }
 
@@ -284,6 +285,7 @@ const std::vector<CheckInfo>& checks() {
       {"preview", "the manager shows, or politely refuses to, what is in hand"},
       {"combination",
        "the result depends on nothing but the items: not on pieces, order, duplicates, restarts"},
+      {"numbers", "each number of a wrapped program is found in its output"},
   };
   return all;
 }

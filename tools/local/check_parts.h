@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/wrap/command.h"
 #include "shared/base/random.h"
 #include "shared/contract/manager_session.h"
 #include "tools/local/check.h"
@@ -154,6 +155,19 @@ class ManagerChecks {
   [[nodiscard]] Result<std::unique_ptr<contract::ManagerSession>> session(io::Path& directory);
   [[nodiscard]] Result<std::vector<contract::Piece>> write_pieces(const std::vector<Range>& ranges,
                                                                   bool overlapping);
+
+  CheckContext& context_;
+  const Reference& reference_;
+};
+
+// What only a wrapped program has: numbers that are found in its output.
+class WrapChecks {
+ public:
+  WrapChecks(CheckContext& context, const Reference& reference) : context_(context), reference_(reference) {}
+  [[nodiscard]] Status run();
+
+ private:
+  void numbers(const wrap::Command& command);
 
   CheckContext& context_;
   const Reference& reference_;
