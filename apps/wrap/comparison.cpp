@@ -16,7 +16,9 @@
 namespace gleaner::wrap {
 namespace {
 
-constexpr std::size_t said_bytes_max = 200;  // of its first line
+constexpr std::size_t said_bytes_max = 4096;
+constexpr std::size_t said_line_max = 200;
+constexpr std::string_view python_raised = "Traceback (most recent call last)";  // it exits with 1 then
 constexpr int look_milliseconds = 5;
 
 // The read end of a pipe, and a process. The sandbox forbids groups: what that starts, and leaves running, is
@@ -68,25 +70,35 @@ int status_by(const Running& running, Comparison::Clock::time_point end, std::st
   }
 }
 
+std::string last_line(std::string text) {
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text.substr(text.rfind('\n') + 1).substr(0, said_line_max);
+}
+
 }  // namespace
 
 Result<std::string> Comparison::run(const std::string& one, const std::string& other) const {
-  TRY_ASSIGN(const Running running, start(program_.string(), one, other));
-  std::string said;
-  const int status = status_by(running, end_, said);
-  if (status == -1) {
-    ::kill(running.child, SIGKILL);
-    int ignored = 0;
-    while (::waitpid(running.child, &ignored, 0) < 0 && errno == EINTR) continue;
-  }
-  ::close(running.output);
-  if (status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == 0) return std::string();
   const std::string name = program_.filename().string();
-  if (status == -1) return name + " took too long";
-  if (WIFSIGNALED(status)) return name + " was killed by signal " + std::to_string(WTERMSIG(status));
-  const std::string line = said.substr(0, said.find('\n'));
-  if (!line.empty()) return line;
-  return name + " exited with status " + std::to_string(WEXITSTATUS(status));
+  const auto failed = [&](const std::string& how) { return std::string(failure_mark) + name + how; };
+  const auto running = start(program_.string(), one, other);
+  if (!running.ok()) return failed(": " + running.error().message);
+  std::string said;
+  const int status = status_by(*running, end_, said);
+  if (status == -1) {
+    ::kill(running->child, SIGKILL);
+    int ignored = 0;
+    while (::waitpid(running->child, &ignored, 0) < 0 && errno == EINTR) continue;
+  }
+  ::close(running->output);
+  if (status == -1) return failed(" took too long");
+  if (WIFSIGNALED(status)) return failed(" was killed by signal " + std::to_string(WTERMSIG(status)));
+  const int code = WEXITSTATUS(status);
+  if (code == 0) return std::string();
+  if (said.starts_with(python_raised)) return failed(": " + last_line(said));
+  const std::string line = said.substr(0, std::min(said.find('\n'), said_line_max));
+  const std::string exited = " exited with status " + std::to_string(code);
+  if (code != 1) return failed(exited + (line.empty() ? "" : ": " + line));
+  return line.empty() ? name + exited : line;
 }
 
 Result<std::string> Comparison::of(const std::string& ending, std::string_view one,

@@ -94,7 +94,8 @@ Result<std::string> WrapManager::compare(int stage, std::int64_t item, std::stri
   TRY_ASSIGN(const Outcome other, outcome(item, b));
   if (one.status != other.status) return std::string("they ended otherwise");
   if (hung_ >= hung_max)
-    return command_.compare.filename().string() + " took too long before: it is not asked any more";
+    return std::string(failure_mark) + command_.compare.filename().string() + " took too long " +
+           std::to_string(hung_max) + " times: it is not asked any more";
   const Comparison comparison(command_.bundle / command_.compare,
                               hung_ == 0 ? patience_ : patience_ / again_part);
   // Of rows that failed alike the last words may differ.
@@ -103,6 +104,7 @@ Result<std::string> WrapManager::compare(int stage, std::int64_t item, std::stri
     TRY_ASSIGN(const std::string difference,
                comparison.of(command_.endings[i], one.files[i], other.files[i]));
     if (comparison.late()) ++hung_;
+    if (difference.starts_with(failure_mark)) return difference;
     if (!difference.empty()) return output_file(command_.endings[i]) + ": " + difference;
   }
   return std::string();

@@ -281,15 +281,19 @@ std::vector<Result<Validation>> ManagerSession::validate(const std::vector<Segme
   return outcomes;
 }
 
-Result<bool> ManagerSession::compare(int stage, std::int64_t item, std::string_view a, std::string_view b) {
+Result<ManagerSession::Agreement> ManagerSession::compare(int stage, std::int64_t item, std::string_view a,
+                                                          std::string_view b) {
   const State::Turn turn(*state_);
   TRY(state_->command("compare " + std::to_string(stage) + " " + std::to_string(item) + " " +
                       std::to_string(a.size()) + " " + std::to_string(b.size())));
   TRY(state_->process->bytes(a));
   TRY(state_->process->bytes(b));
   TRY_ASSIGN(const std::string line, state_->line());
-  if (line == "same") return true;
-  if (line == "different" || line.starts_with("different ")) return false;
+  constexpr std::string_view failed = "different failed: ";
+  if (line == "same") return Agreement{true};
+  if (line.starts_with(failed))
+    return Agreement{false, protocol::clean_line(line.substr(failed.size()), limits::message_length_max)};
+  if (line == "different" || line.starts_with("different ")) return Agreement{};
   return state_->process->nonsense(line, "same, or different and a reason");
 }
 

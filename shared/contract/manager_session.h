@@ -90,8 +90,14 @@ class ManagerSession {
     std::string_view bytes;
   };
   [[nodiscard]] std::vector<Result<Validation>> validate(const std::vector<Segment>& segments);
-  // True if the two results of `item` agree.
-  [[nodiscard]] Result<bool> compare(int stage, std::int64_t item, std::string_view a, std::string_view b);
+  // Do the two results of `item` agree? `failure`: the manager's means to tell failed, which counts as a
+  // difference.
+  struct Agreement {
+    bool same = false;
+    std::string failure = {};
+  };
+  [[nodiscard]] Result<Agreement> compare(int stage, std::int64_t item, std::string_view a,
+                                          std::string_view b);
   using Progress = std::function<void(double fraction)>;
   // `origins`: in order, for a manager that offers to read them.
   [[nodiscard]] Result<std::vector<CombinedFile>> combine(int stage, const std::vector<Piece>& pieces,

@@ -263,7 +263,21 @@ if abs(one - other) > 1e-3:
             self.assertEqual(made.returncode, 0, made.stderr)
             done = subprocess.run(check, cwd=self.directory, capture_output=True, text=True, timeout=300 * SLOW)
             self.assertEqual(done.returncode, code, done.stdout)
+            if not code:
+                self.assertRegex(done.stdout, "compare +close sees that an altered output differs")
         self.assertRegex(done.stdout, "FAIL +determinism")
+        broken = self.write("broken", "#!/bin/sh\nexit 0\n")
+        broken.chmod(0o755)
+        for text, words in (("exit 0", "note +compare +broken says that the output of row 1 is equal to one with other digits"),
+                            ("echo no such module; exit 2", "note +compare +given an altered output, broken exited with status 2: no such module")):
+            broken.write_text(f"#!/bin/sh\n{text}\n")
+            shutil.rmtree(self.directory / "same", ignore_errors=True)
+            made = self.wrap("awk", "--name", "same", "--compare", broken, "--", "BEGIN {{ print {x} }}")
+            self.assertEqual(made.returncode, 0, made.stderr)
+            done = subprocess.run([ADMIN, "app", "check", "same", "--table", table, *local_arguments()], cwd=self.directory,
+                                  capture_output=True, text=True, timeout=300 * SLOW)
+            self.assertEqual(done.returncode, 0, done.stdout)
+            self.assertRegex(done.stdout, words)
         shutil.rmtree(self.directory / "close-enough")
         made = self.wrap("awk", "--name", "close-enough", "--compare", compare, "--number", "y=(.*)", "--", program)
         self.assertEqual(made.returncode, 0, made.stderr)
@@ -277,6 +291,22 @@ if abs(one - other) > 1e-3:
             self.assertEqual(grid.problem(identity)["disagreements"], 0)
             rows = list(csv.DictReader(io.StringIO(grid.results(identity)["table.csv"].decode())))
         self.assertEqual([round(float(row["y"]), 2) for row in rows], [1, 2, 3])
+
+    def test_a_comparison_that_fails_is_told(self):
+        compare = self.write("close", "#!/bin/sh\necho no interpreter\nexit 3\n")
+        compare.chmod(0o755)
+        made = self.wrap("awk", "--name", "unsteady", "--compare", compare, "--", "BEGIN {{ srand(); print {x}, systime() }}")
+        self.assertEqual(made.returncode, 0, made.stderr)
+        with Grid() as grid:
+            grid.start_server()
+            grid.add_application(self.directory / "unsteady")
+            identity = grid.add_problem("unsteady", "unsteady", "--table", self.write("runs.csv", "x\n1\n2\n"), "--validation", "quorum:2")
+            grid.add_client("a")
+            grid.wait_until("the first results", lambda: grid.problem(identity)["accepted"] > 0, 60 * SLOW)
+            time.sleep(1.1)  # the other host writes another second
+            grid.add_client("b")
+            grid.wait_until("the message", lambda: "close exited with status 3: no interpreter" in grid.problem(identity)["message"], 60 * SLOW)
+            self.assertIn("counts as a difference: close exited", grid.admin("problem", "show", identity).stdout)
 
     @needs(shutil.which("busybox"), "busybox-static is not installed")
     def test_a_script_of_the_shell_by_questions(self):

@@ -92,7 +92,7 @@ class BundleCheck {
     TRY_ASSIGN(const bool combined, combine(reference, manager));
     if (!combined) return false;
     TRY(ManagerChecks(c, reference).run());
-    TRY(WrapChecks(c, reference).run());
+    TRY(WrapChecks(c, reference, manager).run());
     return true;
   }
 
@@ -286,6 +286,7 @@ const std::vector<CheckInfo>& checks() {
       {"combination",
        "the result depends on nothing but the items: not on pieces, order, duplicates, restarts"},
       {"numbers", "each number of a wrapped program is found in its output"},
+      {"compare", "a wrapped program's comparison sees that an altered output differs"},
   };
   return all;
 }

@@ -160,17 +160,21 @@ class ManagerChecks {
   const Reference& reference_;
 };
 
-// What only a wrapped program has: numbers that are found in its output.
+// What only a wrapped program has: numbers that are found in its output, a program that compares results.
 class WrapChecks {
  public:
-  WrapChecks(CheckContext& context, const Reference& reference) : context_(context), reference_(reference) {}
+  WrapChecks(CheckContext& context, const Reference& reference, contract::ManagerSession& manager)
+      : context_(context), reference_(reference), manager_(manager) {}
   [[nodiscard]] Status run();
 
  private:
   void numbers(const wrap::Command& command);
+  // Does it see that an altered output differs?
+  [[nodiscard]] Status compare(const wrap::Command& command);
 
   CheckContext& context_;
   const Reference& reference_;
+  contract::ManagerSession& manager_;
 };
 
 }  // namespace gleaner::local

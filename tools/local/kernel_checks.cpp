@@ -66,7 +66,7 @@ Result<bool> KernelChecks::agree(std::int64_t item, const Bytes& bytes) {
   if (context_.bundle.manifest.comparison == bundle::Comparison::exact) return false;
   auto same = manager_.compare(reference_.stage, item, expected, bytes);
   if (!same.ok()) return local_error(same.error(), "comparing two results of item " + std::to_string(item));
-  return same;
+  return same->same;
 }
 
 Result<std::int64_t> KernelChecks::first_difference(std::int64_t begin, const std::vector<Bytes>& items) {

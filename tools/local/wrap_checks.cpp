@@ -1,22 +1,34 @@
-// What is told about a wrapped program alone: its numbers.
+// What is told about a wrapped program alone: its numbers, and the program that compares its results.
 #include <fmt/format.h>
 
 #include <regex>
 
 #include "apps/wrap/command.h"
 #include "apps/wrap/item.h"
+#include "apps/wrap/items.h"
 #include "apps/wrap/numbers.h"
 #include "shared/bundle/wrap.h"
 #include "tools/local/check_parts.h"
 #include "tools/local/difference.h"
 
 namespace gleaner::local {
+namespace {
+
+// With other digits, so that no tolerance covers it; without any digit, with a line more.
+Bytes altered(std::string_view content) {
+  Bytes other(content);
+  for (char& c : other)
+    if (c >= '0' && c <= '9') c = static_cast<char>('0' + (c - '0' + 5) % 10);
+  return other == content ? other + "altered\n" : other;
+}
+
+}  // namespace
 
 Status WrapChecks::run() {
   if (!bundle::is_completed(context_.bundle.manifest)) return {};
   TRY_ASSIGN(const wrap::Command command, command_of(context_.bundle));
   numbers(command);
-  return {};
+  return command.compare.empty() ? Status{} : compare(command);
 }
 
 void WrapChecks::numbers(const wrap::Command& command) {
@@ -41,6 +53,37 @@ void WrapChecks::numbers(const wrap::Command& command) {
         "files that are kept: standard output, or those of {out} where the command has any");
   else if (!command.numbers.empty())
     context_.findings.passed("numbers", "each is found in all rows that did not fail");
+}
+
+Status WrapChecks::compare(const wrap::Command& command) {
+  TRY_ASSIGN(const wrap::Items items, wrap::Items::read(command, kit::Problem(context_.work / "problem")));
+  const std::string program = command.compare.filename().string();
+  for (std::int64_t item = 0; item < reference_.count(); ++item) {
+    const Bytes& one = reference_.items[static_cast<std::size_t>(item)];
+    const auto files = wrap::files_in(one);
+    if (files.empty()) continue;  // a failed row
+    std::vector<Bytes> contents;
+    for (const std::string_view file : files) contents.push_back(altered(file));
+    wrap::Outcome outcome;
+    outcome.files.assign(contents.begin(), contents.end());
+    const auto agreement =
+        manager_.compare(reference_.stage, item, one, wrap::seal(items.identity(item), outcome));
+    if (!agreement.ok()) return local_error(agreement.error(), "comparing with an altered output");
+    if (!agreement->failure.empty())
+      context_.findings.noted(
+          "compare", "given an altered output, " + agreement->failure,
+          "a server has what a Debian system has: take along what it needs, and exit with "
+          "0 or 1 whatever the files are");
+    else if (agreement->same)
+      context_.findings.noted(
+          "compare",
+          program + " says that the output of " + items.name(item) + " is equal to one with other digits",
+          "wrong results would be accepted: exit with 1 where results differ");
+    else
+      context_.findings.passed("compare", program + " sees that an altered output differs");
+    return {};
+  }
+  return {};
 }
 
 }  // namespace gleaner::local

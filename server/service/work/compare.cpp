@@ -43,12 +43,13 @@ Result<ReviewFinding> compare_item(const effect::Review& job, const std::vector<
   const auto same = [&](std::size_t a, std::size_t b) {
     if (bytes[a] == bytes[b]) return true;
     if (job.comparison == bundle::Comparison::exact || !compared.ok()) return false;
-    bool agree = false;
+    contract::ManagerSession::Agreement agreement;
     compared = managers.with(job.manager, [&](contract::ManagerSession& manager) -> Status {
-      TRY_ASSIGN(agree, manager.compare(job.stage, item, bytes[a], bytes[b]));
+      TRY_ASSIGN(agreement, manager.compare(job.stage, item, bytes[a], bytes[b]));
       return {};
     });
-    return agree;
+    if (!agreement.failure.empty()) finding.failure = agreement.failure;
+    return agreement.same;
   };
   finding.verdict = policy::judge(finding.opinions, same, job.terms);
   TRY(compared);
@@ -71,6 +72,7 @@ Result<std::vector<ReviewFinding>> compare(const effect::Review& job, Kernel& ke
     TRY_ASSIGN(auto finding, compare_item(job, loaded, item, kernel.managers()));
     if (!findings.empty() && same_verdict(findings.back(), finding)) {
       findings.back().range.end = item + 1;
+      if (!finding.failure.empty()) findings.back().failure = finding.failure;
     } else {
       findings.push_back(std::move(finding));
     }

@@ -2,6 +2,7 @@
 // touches no model. Errors: io (a segment cannot be read), whatever the manager's comparison answers.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "server/policy/trust/verdict.h"
@@ -14,6 +15,7 @@ struct ReviewFinding {
   Range range;  // consecutive items with the same verdict of the same hosts
   policy::Verdict verdict;
   std::vector<policy::Opinion> opinions;
+  std::string failure = {};  // of the manager's comparison, which counted as a difference
 };
 
 [[nodiscard]] Result<std::vector<ReviewFinding>> compare(const effect::Review& job, Kernel& kernel);

@@ -127,6 +127,15 @@ Status settle_finding(Transaction& tx, Problem& problem, const ReviewFinding& fi
   return store_decided(tx, changes);
 }
 
+// A problem whose results cannot be compared ends with items set aside: people must hear why.
+Status tell_failure(Transaction& tx, Problem& problem, const std::string& failure) {
+  const std::string message = "comparing two results failed, which counts as a difference: " + failure;
+  if (problem.row.message == message) return {};
+  problem.row.message = message;
+  tx.effects.warn(fmt::format("problem {} ({}): {}", problem.row.id.value, problem.row.name, message));
+  return tx.store.update_problem(problem.row);
+}
+
 }  // namespace
 
 Status start_review(Transaction& tx, Problem& problem, const std::vector<Range>& ranges,
@@ -210,6 +219,8 @@ Status settle_review(Transaction& tx, const effect::Review& job,
     TRY(settle_finding(tx, problem, finding, job.terms, job.disputed_before));
     if (!problem.stage) return {};
   }
+  for (const auto& finding : *findings)
+    if (!finding.failure.empty()) TRY(tell_failure(tx, problem, finding.failure));
   tx.due.insert(job.problem);
   return {};
 }

@@ -267,13 +267,22 @@ TEST_CASE("a program of the author decides whether two results are equal") {
   CHECK_FALSE(std::filesystem::exists("compare-1.txt"));
 }
 
-TEST_CASE("a comparison that fails, talks or hangs finds a difference, and is over") {
-  CHECK(Comparer("exit 7\n").of("a", "b").ends_with(" exited with status 7"));
-  CHECK(Comparer("kill -9 $$\n").of("a", "b").ends_with(" was killed by signal 9"));
-  CHECK(Comparer("exec yes\n").of("a", "b").ends_with(" took too long"));
+TEST_CASE("a comparison that fails, talks or hangs finds a difference, is over, and says that it failed") {
+  const auto failed = [](const std::string& text, const std::string& end) {
+    return text.starts_with("failed: ") && text.ends_with(end);
+  };
+  CHECK(failed(Comparer("exit 7\n").of("a", "b"), " exited with status 7"));
+  CHECK(failed(Comparer("echo no module; exit 2\n").of("a", "b"), " exited with status 2: no module"));
+  CHECK(failed(
+      Comparer("printf 'Traceback (most recent call last):\\n  x\\nValueError: y\\n'; exit 1\n").of("a", "b"),
+      ": ValueError: y"));
+  CHECK(failed(Comparer("kill -9 $$\n").of("a", "b"), " was killed by signal 9"));
+  CHECK(failed(Comparer("exec yes\n").of("a", "b"), " took too long"));
+  CHECK(Comparer("exit 1\n").of("a", "b").ends_with(" exited with status 1"));
+  CHECK_FALSE(Comparer("exit 1\n").of("a", "b").starts_with("failed: "));
   CHECK(Comparer("exec >&- 2>&-; exec sleep 60\n").of("a", "b").ends_with(" took too long"));
   CHECK(Comparer("head -c 100000 /dev/zero; exit 0\n").of("a", "b").empty());
-  CHECK(Comparison("/no/such/program").of("", "a", "b").error().kind == ErrorKind::io);
+  CHECK(Comparison("/no/such/program").of("", "a", "b").value().starts_with("failed: program: cannot start"));
 }
 
 TEST_CASE("rows are compared by the author's program where their bytes differ") {

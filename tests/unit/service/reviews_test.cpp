@@ -298,6 +298,23 @@ TEST_CASE(
   (void)d.world.memory();
 }
 
+TEST_CASE("a comparison that failed is told") {
+  const LogLines log;
+  Disputed d;
+  service::effect::Review job;
+  job.problem = d.problem;
+  job.range = d.item();
+  service::ReviewFinding finding;
+  finding.failure = "close.py exited with status 127";
+  (void)d.world.look<bool>([&](service::Transaction& tx) {
+    must(service::settle_review(tx, job, std::vector<service::ReviewFinding>{finding, finding}));
+    return true;
+  });
+  CHECK(says(d.world.show(d.problem).message, "counts as a difference: close.py exited with status 127"));
+  CHECK(log.has("close.py exited with status 127"));
+  (void)d.world.memory();
+}
+
 TEST_CASE("an item on which no two hosts agree is set aside") {
   Disputed d;
   (void)must(d.deliver(d.late, "one"));
