@@ -203,7 +203,8 @@ void add_wrap_command(CLI::App& applications, Action& chosen) {
   command->footer(
       "In an argument {in} is the item's file, {out} or {out.png} a file that the program writes,\n"
       "{COLUMN} the value in a table's column, {file:COLUMN} the input file that it names, {row} the\n"
-      "row's number, {bundle} the bundle's directory; {{ is a brace. With a column, items are rows.\n\n"
+      "row's number, {bundle} the bundle's directory; {{ is a brace. With a column, items are rows.\n"
+      "Only hosts of the platform of the computer that signs the bundle compute it.\n\n"
       "Examples:\n"
       "  gleaner-admin app wrap gzip --suffix .gz -- -9 -n\n"
       "  gleaner-admin app wrap povray --bundle-libraries --data scene.pov -- +I{bundle}/scene.pov\n"
