@@ -251,7 +251,7 @@ complete -c gleaner-admin -n '__gleaner_admin_at "problem decisions"' -l count -
 complete -c gleaner-admin -n '__gleaner_admin_at "strategy list"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "strategy list"' -l kind -r -d ''
 complete -c gleaner-admin -n '__gleaner_admin_at "flow run"' -l help -d 'Print this help message and exit'
-complete -c gleaner-admin -n '__gleaner_admin_at "flow run"' -l again -d 'add nodes that failed or were cancelled once more'
+complete -c gleaner-admin -n '__gleaner_admin_at "flow run"' -l again -d 'add nodes once more that failed, were cancelled, are stopped or have changed'
 complete -c gleaner-admin -n '__gleaner_admin_at "flow show"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "host list"' -l help -d 'Print this help message and exit'
 complete -c gleaner-admin -n '__gleaner_admin_at "host list"' -l tag -r -d 'only those that have it'

@@ -59,7 +59,7 @@ _gleaner_admin() {
     "problem delete") offered=('--help:Print this help message and exit' '--yes:do not ask') ;;
     "problem decisions") offered=('--help:Print this help message and exit' '--count:') ;;
     "strategy list") offered=('--help:Print this help message and exit' '--kind:') ;;
-    "flow run") offered=('--help:Print this help message and exit' '--again:add nodes that failed or were cancelled once more') ;;
+    "flow run") offered=('--help:Print this help message and exit' '--again:add nodes once more that failed, were cancelled, are stopped or have changed') ;;
     "flow show") offered=('--help:Print this help message and exit') ;;
     "host list") offered=('--help:Print this help message and exit' '--tag:only those that have it') ;;
     "host show") offered=('--help:Print this help message and exit') ;;
