@@ -119,8 +119,8 @@ int take_keys(const io::Path& directory, const io::Path& from) {
   const auto taken = service::take_keys(io::real_files(), project, from, system_clock().now());
   if (!taken.ok()) return fail(taken.error());
   terminal::print(
-      "Taken from {}: {}. They hold from the next start on (systemctl restart gleaner-server); what the "
-      "former work\nkey granted goes on until that key is revoked. Remove {}.\n",
+      "Taken from {}: {}. Restart the server to use them (systemctl restart gleaner-server). Units that the "
+      "former work\nkey granted continue until that key is revoked. Remove {}.\n",
       from.string(),
       taken->work && taken->tls ? "work key, TLS key"
       : taken->work             ? "work key"
@@ -138,14 +138,14 @@ int run_program(int argc, char** argv) {
   app.set_version_flag("--version", std::string("gleaner-server ") + version_text);
   app.require_subcommand(1);
   app.footer(
-      "Exit codes: 0 success, 1 failure, 2 wrong usage; of check also 3 what --repair mends, 4 what needs "
-      "you.  Manual: man gleaner-server");
+      "Exit codes: 0 success, 1 failure, 2 wrong usage; check also: 3 --repair can repair it, 4 needs an "
+      "administrator.\nManual: man gleaner-server");
 
   service::InitOptions init;
   std::string directory, offline, root_key;
   auto* init_command =
       app.add_subcommand("init", "create a project: keys, settings, empty store; prints the join code");
-  init_command->add_option("DIR", directory, "where the project is to live")->required();
+  init_command->add_option("DIR", directory, "directory for the new project")->required();
   init_command->add_option("--offline", offline, "where the root and signer keys go (default: DIR.offline)");
   init_command->add_option(
       "--root-key", root_key,
@@ -159,7 +159,7 @@ int run_program(int argc, char** argv) {
   init_command->add_option("--public-host", init.configuration.public_host,
                            "name or address that volunteers can reach (default: this machine's name)");
   init_command->add_flag("--public-certificate", init.configuration.public_certificate,
-                         "volunteers are shown a certificate of a public authority: the join code says so");
+                         "the server presents a certificate of a public authority; the join code says so");
   init_command->add_option("--days", init.days, "validity of the work key and TLS certificates")
       ->capture_default_str()
       ->check(CLI::Range(1, 36500));
@@ -169,7 +169,7 @@ int run_program(int argc, char** argv) {
   std::string log_level;
   auto* run_command = app.add_subcommand("run", "serve a project until SIGTERM");
   run_command->add_option("DIR", directory, "the project's directory")->required();
-  run_command->add_option("--port", port, "another port than the settings say (0: any free one)")
+  run_command->add_option("--port", port, "port, instead of the one in the settings (0: any free port)")
       ->check(CLI::Range(0, 65535));
   run_command->add_option("--log-level", log_level, "trace, debug, info, warning or error")
       ->check(CLI::IsMember({"trace", "debug", "info", "warning", "error"}));
@@ -177,12 +177,12 @@ int run_program(int argc, char** argv) {
                         "check settings and keys, say how managers are confined, then exit");
   run_command->add_flag(
       "--accept-loss", accept_loss,
-      "go on with a store that is older than it was: its log is gone, or an old copy is back");
+      "start with a store that has lost its newest changes: its log is gone, or it is an old copy");
   auto* front_command = app.add_subcommand(
       "front",
       "receive and check what hosts send, and have the project's leading server decide, until SIGTERM");
   front_command->add_option("DIR", directory, "the front end's directory: server.toml and keys")->required();
-  front_command->add_option("--port", port, "another port than the settings say (0: any free one)")
+  front_command->add_option("--port", port, "port, instead of the one in the settings (0: any free port)")
       ->check(CLI::Range(0, 65535));
   front_command->add_option("--log-level", log_level, "trace, debug, info, warning or error")
       ->check(CLI::IsMember({"trace", "debug", "info", "warning", "error"}));
@@ -202,16 +202,15 @@ int run_program(int argc, char** argv) {
   bool json = false;
   service::CheckOptions options;
   auto* check_command = app.add_subcommand(
-      "check", "while no server runs: read everything that is stored, say what is damaged and what to do");
+      "check", "verify everything that is stored and report damage; the server must be stopped");
   check_command->add_option("DIR", directory, "the project's directory")->required();
   check_command->add_flag("--json", json, "print one JSON document");
   auto* repair_option = check_command->add_flag(
       "--repair", options.repair, "free the items of lost results, remove what nothing refers to");
-  check_command->add_flag(
-      "--deep", options.deep,
-      "read every object, too, where blobs are in an object store: else only what it lists");
+  check_command->add_flag("--deep", options.deep,
+                          "with blobs in an object store: read every object, not only their list");
   check_command
-      ->add_flag("--accept-loss", accept_loss, "repair a store that is older than it was, as with run")
+      ->add_flag("--accept-loss", accept_loss, "repair a store that has lost its newest changes, as with run")
       ->needs(repair_option);
   std::string into, former;
   bool with_keys = false, copy = false, with_objects = false;
@@ -225,15 +224,15 @@ int run_program(int argc, char** argv) {
   auto* objects_option = backup_command->add_flag(
       "--objects", with_objects, "with the blobs that are in an object store, which stay there otherwise");
   backup_command
-      ->add_option("--former", former, "an earlier backup with --objects: what it has is not copied again")
+      ->add_option("--former", former,
+                   "an earlier backup with --objects; blobs that it has are not copied again")
       ->needs(objects_option);
   auto* restore_command =
       app.add_subcommand("restore", "make a project of a backup, in the place of one that is lost");
   restore_command->add_option("BACKUP", into, "the backup's directory")->required();
   restore_command->add_option("DIR", directory, "a new directory for the project")->required();
-  restore_command->add_flag(
-      "--objects", with_objects,
-      "put the blobs of the backup back into the object store, as far as it lacks them");
+  restore_command->add_flag("--objects", with_objects,
+                            "upload blobs that the object store lacks from the backup");
   for (CLI::App* each : {backup_command, restore_command}) {
     each->add_flag("--copy", copy, "copy stored files; otherwise they are linked where both are on one disk");
     each->add_flag("--json", json, "print one JSON document");
@@ -261,8 +260,7 @@ int run_program(int argc, char** argv) {
   std::string webroot;
   auto* challenge_command = app.add_subcommand(
       "challenge", "answer one question of a certificate authority (ACME) on standard input and output");
-  challenge_command->add_option("WEBROOT", webroot, "where certbot's webroot plugin puts its files")
-      ->required();
+  challenge_command->add_option("WEBROOT", webroot, "directory of certbot's webroot plugin")->required();
   auto* code_command =
       app.add_subcommand("join-code", "print the join code for strangers, which may be public");
   code_command->add_option("DIR", directory, "the project's directory")->required();

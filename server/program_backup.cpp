@@ -131,7 +131,7 @@ int run_restore(const io::Path& backup, const io::Path& project, io::Place place
           {put.error().kind,
            put.error().message + "; " + project.string() +
                " is restored, but its blobs are in files: remove url from [blobs] in its server.toml, "
-               "then `gleaner-server migrate --blobs` goes on"});
+               "then run `gleaner-server migrate --blobs`"});
     terminal::print(stderr, "{} of its {} blobs were not in the object store, and are there now.\n",
                     put->lacked, put->blobs);
   } else if (report->blobs > 0 && names_object_store(project)) {

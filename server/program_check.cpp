@@ -20,6 +20,7 @@ using Severity = Finding::Severity;
 constexpr int code_good = 0, code_failed = 1, code_mendable = 3, code_serious = 4;
 constexpr std::int64_t megabyte = 1'000'000;
 
+// In JSON; scripts know these words.
 const char* name_of(const Finding& finding) {
   if (finding.mended) return "mended";
   switch (finding.severity) {
@@ -31,6 +32,11 @@ const char* name_of(const Finding& finding) {
       break;
   }
   return "serious";
+}
+
+std::string text_of(const Finding& finding) {
+  if (finding.mended) return "repaired";
+  return finding.severity == Severity::mendable ? "repairable" : name_of(finding);
 }
 
 }  // namespace
@@ -56,7 +62,7 @@ void print_text(const CheckReport& report) {
                   report.all_read ? "all read" : "none read (--deep reads them)", report.blobs_damaged,
                   report.blobs_missing, report.orphans);
   for (const auto& finding : report.findings)
-    terminal::print("{}: {}: {}\n", name_of(finding), finding.kind, finding.message);
+    terminal::print("{}: {}: {}\n", text_of(finding), finding.kind, finding.message);
   for (const auto& line : report.done) terminal::print("repair: {}\n", line);
   switch (report.worst()) {
     case Severity::note:
@@ -64,10 +70,11 @@ void print_text(const CheckReport& report) {
       break;
     case Severity::mendable:
       terminal::print(
-          "What is mendable `gleaner-server check --repair` mends, and a running server by itself.\n");
+          "`gleaner-server check --repair` repairs the findings marked repairable; so does a running "
+          "server.\n");
       break;
     case Severity::serious:
-      terminal::print("Something is wrong that needs you: see what is called serious.\n");
+      terminal::print("The findings marked serious need an administrator.\n");
   }
 }
 

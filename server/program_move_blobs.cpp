@@ -84,9 +84,10 @@ int run_move_blobs(const io::Path& directory, const service::Configuration& conf
   for (const auto& digest : report->lost)
     terminal::print(stderr, "gleaner-server: blob {} is damaged or gone where it is\n", digest);
   if (!report->lost.empty()) {
-    terminal::print(stderr,
-                    "gleaner-server: nothing is changed: start the server once, which mends what can be, and "
-                    "move again\n");
+    terminal::print(
+        stderr,
+        "gleaner-server: nothing is changed: start the server once, which repairs what it can, and "
+        "move again\n");
     return code_lost;
   }
   if (format == Format::json) {

@@ -191,10 +191,8 @@ int run_relay_program(int argc, char** argv) {
                    "a join code of `gleaner-admin relay allow`; or -: a line of standard input, which other "
                    "users cannot see")
       ->required();
-  join_command->add_option(
-      "--via", join.via,
-      "HOST[:PORT] of the relay under which this one is to be (default: the code's server)");
-  join_command->add_option("--name", join.name, "what it is called where it is looked at");
+  join_command->add_option("--via", join.via, "HOST[:PORT] of the parent relay (default: the code's server)");
+  join_command->add_option("--name", join.name, "name of the relay in lists and pages");
   join_command->add_option("--address", join.address, "address to listen on (default: 0.0.0.0)");
   join_command->add_option("--port", join.port, "port to listen on (default: 8443)")
       ->check(CLI::Range(1, 65535));
@@ -204,13 +202,14 @@ int run_relay_program(int argc, char** argv) {
   RunOptions run_options;
   bool accept_loss = false;
   auto* run_command = app.add_subcommand("run", "serve the hosts under it until SIGTERM");
-  run_command->add_option("--port", run_options.port, "another port than the settings say (0: any free one)")
+  run_command
+      ->add_option("--port", run_options.port, "port, instead of the one in the settings (0: any free port)")
       ->check(CLI::Range(0, 65535));
   run_command->add_option("--log-level", run_options.log_level, "trace, debug, info, warning or error")
       ->check(CLI::IsMember({"trace", "debug", "info", "warning", "error"}));
   run_command->add_flag(
       "--accept-loss", accept_loss,
-      "go on with a store that is older than it was: its log is gone, or an old copy is back");
+      "start with a store that has lost its newest changes: its log is gone, or it is an old copy");
 
   auto* code_command = app.add_subcommand("code", "print the join code of the hosts under it");
   std::string fallback;
@@ -218,12 +217,12 @@ int run_relay_program(int argc, char** argv) {
       "--fallback", fallback,
       "the project's join code, with which hosts join it when this relay is gone for good");
   bool json = false;
-  auto* status_command = app.add_subcommand("status", "how the running relay is");
+  auto* status_command = app.add_subcommand("status", "show the state of the running relay");
   status_command->add_flag("--json", json, "print one JSON document");
   bool force = false;
   auto* leave_command =
       app.add_subcommand("leave", "leave the project; hosts under it have to join elsewhere");
-  leave_command->add_flag("--force", force, "also if results are lost that the project does not have yet");
+  leave_command->add_flag("--force", force, "also if results that the project does not have yet are lost");
 
   try {
     app.parse(argc, argv);

@@ -129,7 +129,7 @@ void wait_for_signals(http::Server& server, const service::ProjectDirectory& pro
   const sigset_t signals = awaited_signals();
   int caught = 0;
   while (sigwait(&signals, &caught) == 0 && caught == SIGHUP) renew_certificate(server, project, renewed);
-  spdlog::info("{}: finishing what was received", strsignal(caught));
+  spdlog::info("SIG{} received: finishing pending requests", sigabbrev_np(caught));
 }
 
 }  // namespace gleaner::server

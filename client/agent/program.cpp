@@ -79,17 +79,20 @@ int watch(const Options& options) {
 
 int agent_main(int argc, char** argv) {
   Options options;
-  CLI::App app{"gleaner-agent: tells the Gleaner client on this computer whether somebody uses this session",
-               "gleaner-agent"};
+  CLI::App app{
+      "gleaner-agent: reports to the Gleaner client on this computer whether somebody uses this session",
+      "gleaner-agent"};
   app.set_version_flag("--version", std::string("gleaner-agent ") + version_text);
   app.footer(
-      "It watches the session that it is started in, tells only that somebody is there or since when not,\n"
-      "and ends with the session. Exit status: 0 the session is over, 1 there is none, 2 wrong usage.");
+      "It watches the session that it is started in, reports only that somebody is there or since "
+      "when\nnobody is, and ends with the session. Exit status: 0 the session is over, 1 there is none, 2 "
+      "wrong usage.");
   app.add_option("--socket", options.sockets, "Where a client listens; may be repeated (default: the usual)");
   app.add_option("--display", options.display, "Watch this X server instead of the session's own");
-  app.add_option("--idle-seconds", options.granularity, "No input for so long is told as idle")
+  app.add_option("--idle-seconds", options.granularity,
+                 "Report the session as idle after this many seconds without input")
       ->check(CLI::Range(0.05, 3600.0));
-  app.add_flag("--show", options.show, "Print what is told, too");
+  app.add_flag("--show", options.show, "Print the reports, too");
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {  // --help, --version

@@ -129,11 +129,11 @@ ControlOutcome pause(Engine& engine, const Json& request) {
   const Status paused = engine.pause(length, saved ? Engine::PauseAt::saved : Engine::PauseAt::once);
   if (!paused.ok()) return refuse(paused.error().message);
   if (saved)
-    return done("each core stops at its next saved point; `gleaner status` shows what still computes");
-  if (!length) return done("paused until `gleaner resume`");
+    return done("Each core stops at its next saved point; `gleaner status` shows which still compute.");
+  if (!length) return done("Paused until `gleaner resume`.");
   const auto seconds = std::llround(to_seconds(*length));
-  return done(seconds < 120 ? "paused for " + std::to_string(seconds) + " s"
-                            : "paused until " + engine.end_text(*length));
+  return done(seconds < 120 ? "Paused for " + std::to_string(seconds) + " s."
+                            : "Paused until " + engine.end_text(*length) + ".");
 }
 
 ControlOutcome join(const ControlHelp& help, const Json& request) {
@@ -169,8 +169,8 @@ ControlOutcome handle_control(Engine& engine, std::string_view line, const Contr
     const bool resume = command == "resume";
     const Status outcome = resume ? engine.resume() : engine.finish();
     if (!outcome.ok()) return refuse(outcome.error().message);
-    return done(resume ? "computing goes on when nothing else stands against it"
-                       : "the units in hand are completed, no more are taken");
+    return done(resume ? "Resumed. Computing starts as soon as the preferences allow it."
+                       : "Finishing current units; no new work will be fetched.");
   }
   if (command == "log" && help.log)
     return {line_of({{"version", 1}, {"ok", true}, {"message", "the last messages"}, {"log", help.log()}}),
@@ -179,10 +179,10 @@ ControlOutcome handle_control(Engine& engine, std::string_view line, const Contr
   if (command == "joined" && help.joined) return joined(help);
   if (command == "reload" && help.reload) {
     const Status outcome = help.reload();
-    return outcome.ok() ? done("the preferences hold from now on") : refuse(outcome.error().message);
+    return outcome.ok() ? done("Preferences reloaded.") : refuse(outcome.error().message);
   }
   if (command == "quit") {
-    ControlOutcome outcome = done("the client stops");
+    ControlOutcome outcome = done("Stopping the client.");
     outcome.quit = true;
     return outcome;
   }
@@ -196,7 +196,7 @@ ControlOutcome handle_control_refused(std::string_view line, const std::string& 
   if (request["command"] == Json("join") && help.join) return join(help, request);
   if (request["command"] == Json("joined") && help.joined) return joined(help);
   if (request["command"] != Json("quit")) return refuse(why);
-  ControlOutcome outcome = done("the client stops");
+  ControlOutcome outcome = done("Stopping the client.");
   outcome.quit = true;
   return outcome;
 }

@@ -146,6 +146,7 @@ void Engine::decide(SteadyTime now) {
     preferences.paused_until = end_text(*preferences.paused_for);
   preferences.cpu_share = services_.settings.cpu_share;
   preferences.cores = services_.settings.cores;
+  preferences.at_any_time = owner_settings_.owner.run == client_policy::RunWhen::always;
   const client_policy::RunDecision before = decision_;
   decision_ = client_policy::decide(preferences, signals(now));
   services_.gate.set_share(decision_.cpu_share > 0 ? decision_.cpu_share : preferences.cpu_share);

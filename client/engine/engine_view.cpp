@@ -46,7 +46,7 @@ std::string waiting_for(const Membership& project) {
 std::string without_work(const Membership& project, SteadyTime now) {
   const std::string& why = project.session().no_work_reason();
   if (project.session().work_at() <= now && why.empty()) return {};
-  return "the server has no work now" + (why.empty() ? "" : " (" + why + ")");
+  return "no work available for this computer right now" + (why.empty() ? "" : " (" + why + ")");
 }
 
 std::string only_applications(const EngineSettings& settings) {
@@ -109,7 +109,7 @@ std::string reason(const EngineView& engine, SteadyTime now) {
   if (engine.finishing) return "not computing: you asked to finish: `gleaner resume` takes work again";
   for (const auto& slot : engine.slots)
     if (slot->start_at() > now)
-      return "not computing: a kernel failed lately; the next try is in " +
+      return "not computing: a kernel failed recently; the next attempt is in " +
              seconds_text(slot->start_at() - now);
   if (!engine.measurements.benchmark()) return "not computing yet: measuring how fast this computer is";
   std::vector<std::string> idle;
@@ -125,7 +125,7 @@ std::string reason(const EngineView& engine, SteadyTime now) {
 std::string explain(const EngineView& engine, SteadyTime now) {
   const std::string said = reason(engine, now);
   if (!engine.finishing || engine.projects.nothing_in_hand()) return said;
-  return said + "; you asked to finish: no more work is fetched until `gleaner resume`";
+  return said + "; you asked to finish: no new work is fetched until `gleaner resume`";
 }
 
 SlotStatus status_of(const EngineView& engine, const Slot& slot, SteadyTime now) {
@@ -247,7 +247,8 @@ std::string unreachable(const Membership& project) {
   const std::string why = trouble.empty() ? "" : " (" + trouble + ")";
   switch (project.standing()) {
     case Standing::revoked:
-      return "this host was revoked" + why + ". If it may return, `gleaner-client join CODE` joins again";
+      return "the project's administrator has removed this computer" + why +
+             ". Ask them for a new join code if this is a mistake";
     case Standing::unknown:
       return "the server does not know this host, as after it was restored from a backup: this computer "
              "joins "

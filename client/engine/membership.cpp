@@ -80,8 +80,9 @@ void Membership::load_units(int& next_slot) {
       spdlog::warn("unit {} does not go on: {}", unit->id().value, good.error().message);
       unit->stop();
     } else {
-      spdlog::info("unit {} of {} goes on at item {} of {}-{}", unit->id().value, unit->grant().problem_name,
-                   unit->held->finished(), unit->grant().range.begin, unit->held->end() - 1);
+      spdlog::info("unit {} of {} continues at item {} of {}-{}", unit->id().value,
+                   unit->grant().problem_name, unit->held->finished(), unit->grant().range.begin,
+                   unit->held->end() - 1);
     }
     // What another number of this host was given is delivered, and not gone on with.
     const bool former = unit->grant().host != identity_.host.host;

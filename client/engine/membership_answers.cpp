@@ -129,8 +129,10 @@ bool Membership::joined_anew() const {
 void Membership::take(HostRevoked& event, SlotOrders& orders, SteadyTime) {
   if (standing_ == Standing::revoked || joined_anew()) return;
   orders.end_kernels = true;
-  spdlog::error("{}: this host was revoked ({}). If it may return, `gleaner-client join CODE` joins again",
-                names_.name, event.reason);
+  spdlog::error(
+      "{}: the project's administrator has removed this computer ({}). Ask them for a new join code if this "
+      "is a mistake",
+      names_.name, event.reason);
   standing_ = Standing::revoked;
   if (const Status marked = state::mark_revoked(services_.files, directory_); !marked.ok())
     spdlog::warn("{}", marked.error().message);

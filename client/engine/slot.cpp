@@ -62,7 +62,7 @@ Status Slot::start(Unit& unit, SteadyTime now) {
   contract::KernelSession& session = kernel_.session();
   session.start_unit(grant.stage, {unit.held->finished(), unit.held->end()}, checkpoint.any());
   if (checkpoint.any())
-    spdlog::info("slot {}: item {} of {} goes on where {}", number_, unit.held->finished(),
+    spdlog::info("slot {}: item {} of {} continues where {}", number_, unit.held->finished(),
                  grant.problem_name, continued_ ? "it was saved" : "another computer left it");
   session.pump();
   return {};
@@ -278,7 +278,7 @@ void Slot::handle_failure(const KernelEvent& event, SteadyTime now) {
 }
 
 void Slot::try_again(const KernelEvent& event, SteadyTime now) {
-  spdlog::warn("slot {}: unit {} of {} goes on with a new kernel: {}", number_, unit_->id().value,
+  spdlog::warn("slot {}: unit {} of {} continues with a new kernel: {}", number_, unit_->id().value,
                unit_->grant().problem_name, event.text);
   take_away(now);
 }

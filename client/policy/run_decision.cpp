@@ -41,7 +41,8 @@ RunDecision decide(const Preferences& preferences, const std::vector<Signal>& si
   decision.cpu_share = preferences.cpu_share > 0 ? std::min(preferences.cpu_share, 1.0) : 0;
   decision.cores = std::max(1, preferences.cores);
   decision.mode = RunMode::run;
-  decision.reason = "nothing on this computer stands against it";
+  decision.reason =
+      preferences.at_any_time ? "your preferences let it compute at any time" : "this computer is idle";
 
   const auto restrict_to = [&decision](RunMode allows, const std::string& source,
                                        const std::string& sentence) {
@@ -59,7 +60,7 @@ RunDecision decide(const Preferences& preferences, const std::vector<Signal>& si
     else
       restrict_to(RunMode::pause, "owner",
                   for_ever
-                      ? "you paused it: `gleaner resume` goes on"
+                      ? "you paused it; `gleaner resume` continues"
                       : "you paused it for " + more_text(*preferences.paused_for) +
                             (preferences.paused_until.empty() ? "" : ", until " + preferences.paused_until));
     if (!for_ever) decision.recheck = *preferences.paused_for;

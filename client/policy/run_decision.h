@@ -23,6 +23,7 @@ struct Preferences {
   int cores = 1;                  // that kernels may use
   std::string paused_until = {};  // the time by this computer's clock, "18:30"; empty: not known
   bool until_saved = false;       // the pause begins when what is computed just now is saved
+  bool at_any_time = false;       // also while somebody uses this computer
 };
 
 // Something the client noticed. `allows` is the freest mode that it leaves.

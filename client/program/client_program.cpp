@@ -204,8 +204,9 @@ int client_main(int argc, char** argv) {
       app.add_subcommand("sandbox", "Test and describe how kernels are confined on this computer"));
   sandbox->add_option("--sandbox", options.sandbox, "As for run; else as the preferences say")
       ->check(CLI::IsMember({"on", platform::sandbox_weak}));
-  CLI::Option* const attack = sandbox->add_flag(
-      "--attack", options.attack, "Let a hostile kernel loose in it, and tell what holds; takes a minute");
+  CLI::Option* const attack =
+      sandbox->add_flag("--attack", options.attack,
+                        "Run a hostile kernel in it and report what it could not do; takes a minute");
   sandbox->add_flag("--json", options.json, "Print JSON")->needs(attack);
   try {
     app.parse(argc, argv);

@@ -110,7 +110,7 @@ void declare_pause(CLI::App& app, ControlOptions& options) {
       ->excludes(duration)
       ->check(check_until);
   pause->add_flag("--at-saved-point", options.saved,
-                  "Let each core first save what it computes: its checkpoint, or the item");
+                  "Stop each core when it has saved its work: a checkpoint, or the item");
 }
 
 void declare_preferences(CLI::App& app, PreferencesCommand& preferences) {
@@ -119,7 +119,7 @@ void declare_preferences(CLI::App& app, PreferencesCommand& preferences) {
   add_command(*prefs, "show", "Show all preferences, and where each value comes from");
   CLI::App* explain = add_command(*prefs, "explain", "Explain what the preferences mean");
   CLI::App* set = add_command(*prefs, "set", "Change a preference; it takes effect at once");
-  CLI::App* unset = add_command(*prefs, "unset", "Give a preference back to the preset, or to its default");
+  CLI::App* unset = add_command(*prefs, "unset", "Reset a preference to the preset, or to its default");
   explain->add_option("key", preferences.key, "The preference to explain; all by default");
   for (CLI::App* one : {set, unset})
     one->add_option("key", preferences.key, "The preference, as listed by `gleaner prefs show`")->required();
@@ -168,8 +168,8 @@ void declare(CLI::App& app, Commands& all) {
   add_command(app, "status", "Show what the client is doing, and its progress");
   declare_pause(app, all.options);
   add_command(app, "resume", "Compute again; take work again after `finish`");
-  add_command(app, "finish", "Finish the units in hand and fetch no more work");
-  add_command(app, "why", "Say in one sentence why the client is computing, or why not");
+  add_command(app, "finish", "Finish the units in hand; fetch no new work");
+  add_command(app, "why", "Explain in one sentence why the client is computing, or why not");
   declare_preferences(app, all.preferences);
   declare_receipts(app, all.receipts);
   declare_projects(app, all.projects);

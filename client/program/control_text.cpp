@@ -65,7 +65,7 @@ std::string contact_text(double ago) {
 std::string problem_line(const Json& problem) {
   const double hosts = number_of(problem, "hosts");
   if (const Json& in_hand = problem["in_hand"]; in_hand.is_boolean() && !in_hand.boolean())
-    return fmt::format("  before    {}: {} % was done when this computer had its last part of it\n",
+    return fmt::format("  last      {}: was {} % done when this computer finished its part\n",
                        text_of(problem, "name"), done_text(number_of(problem, "done")));
   return fmt::format("  together  {}: {} % done, {:.0f} items in this stage, by {:.0f} {}\n",
                      text_of(problem, "name"), done_text(number_of(problem, "done")),

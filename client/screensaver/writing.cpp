@@ -43,7 +43,7 @@ Writing writing_of(const std::optional<view::View>& view) {
   Writing writing;
   if (!view) {
     writing.title = "Gleaner";
-    writing.sentence = "No client computes here now. When one does, this shows what it finds.";
+    writing.sentence = "Gleaner is not computing. Its picture will appear here.";
     return writing;
   }
   const view::PictureView& picture = view->picture;

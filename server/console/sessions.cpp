@@ -15,7 +15,7 @@ std::string new_secret() {
 
 Error used_link() {
   return {ErrorKind::unauthorized,
-          "this link was used already, or is too old: `gleaner-admin console` makes another"};
+          "This link has expired or was already used. Run `gleaner-admin console` for a new one."};
 }
 
 // Makes room for one more of `admin`: if that administrator is at the limit for one, its oldest goes; if all

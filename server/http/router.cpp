@@ -242,9 +242,8 @@ void Router::status_page(const Request& request, const Reply& reply) {
       return reply(
           error_response({ErrorKind::not_found,
                           "this project shows no figures in public (server.public_page in server.toml)"}));
-    return reply(
-        text_response("This is the server of a Gleaner project, which shows nothing in public.\n"
-                      "Ask its administrator for a join code if you want to join.\n"));
+    return reply(text_response(
+        "This Gleaner project has no public page. To join, ask its administrator for a join code.\n"));
   }
   service_.overview().look([reply, page](Result<service::Overview::Snapshot> snapshot) {
     if (!snapshot.ok()) return reply(error_response(snapshot.error()));

@@ -41,7 +41,7 @@ Error older(const Opened& opened, const GenerationNote& store, const GenerationN
           opened.place + " is older than it was: it has " + std::to_string(store.generation) +
               " transactions, and " + std::to_string(note.generation) + " were stored by " +
               to_rfc3339(note.at) + ". " + opened.how +
-              " If there is none, `gleaner-server run --accept-loss` goes on without the last " +
+              " If there is none, `gleaner-server run --accept-loss` starts without the last " +
               std::to_string(note.generation - store.generation) +
               ": results that were accepted in them are computed again, and hosts, problems and applications "
               "that were added in them are gone"};

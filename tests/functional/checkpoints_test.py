@@ -23,11 +23,11 @@ class Checkpoints(unittest.TestCase):
             grid.wait_finished(identity)
             self.assertEqual(grid.results(identity)["image.png"], expected["image.png"])
             reasons = [d["reason"] for d in grid.admin_json("problem", "decisions", identity)["items"]]
-            begun = [m for m in (re.search(r"goes on where host \d+ left it, (\d+) % done", r) for r in reasons) if m]
+            begun = [m for m in (re.search(r"continues where host \d+ left it, (\d+) % done", r) for r in reasons) if m]
             self.assertTrue(begun, reasons)
             replayed = json.loads(grid.run("gleaner-sim", "replay", self.log(grid), "--json").stdout)
             self.assertTrue(replayed["same"], replayed)
-            self.assertIn("goes on where another computer left it", grid.log("b"))
+            self.assertIn("continues where another computer left it", grid.log("b"))
             self.assertGreaterEqual(int(begun[0][1]), 20)
 
     @staticmethod

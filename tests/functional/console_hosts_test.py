@@ -85,7 +85,7 @@ class Hosts(unittest.TestCase):
         self.assertIn("kitchen-pc", grid.admin("host", "list", "--tag", "lab").stdout)
         self.assertIn("no host has the tag x", grid.admin("host", "list", "--tag", "x").stdout)
         self.assertIn("on hold", grid.admin("host", "hold", "kitchen-pc", "--reason", "again").stdout)
-        self.assertIn("gets units again", grid.admin("host", "release", "kitchen-pc").stdout)
+        self.assertIn("is released", grid.admin("host", "release", "kitchen-pc").stdout)
         self.assertIn("b12", grid.admin("host", "tag", "kitchen-pc", "lab", "b12").stdout)
         acts = [act["action"] for act in grid.admin_json("audit", "list")["acts"]]
         for action in ("host hold", "host release", "host tags"):

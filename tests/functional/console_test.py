@@ -59,7 +59,7 @@ class OverHttp(unittest.TestCase):
             self.assertEqual((answer["name"], answer["role"]), ("project", "owner"))
             status, _, again = grid.request("POST", "/v1/console/session", {"link": secret})
             self.assertEqual(status, 401)
-            self.assertIn("was used already", again["detail"])
+            self.assertIn("was already used", again["detail"])
             self.assertEqual(grid.request("POST", "/v1/console/session", {})[0], 400)
             self.assertEqual(grid.request("POST", "/v1/console/session", {"link": secret, "token": "x"})[0], 400)
             # A link is made with a token alone: a session cannot prolong itself.

@@ -144,7 +144,7 @@ class Copies(unittest.TestCase):
             self.check_end(grid, held, identity, ("one",))
             # Joining again keeps the name, too: here as after the administrator let it return.
             grid.admin("host", "revoke", grid.host_id("one"), "--may-return", "--yes")
-            grid.wait_until("the client to hear it", lambda: "this host was revoked" in grid.log("one"), 60)
+            grid.wait_until("the client to hear it", lambda: "administrator has removed this computer" in grid.log("one"), 60)
             grid.kill("one")
             grid.run("gleaner-client", "join", grid.join_code, "--state", grid.state("one"))
             self.assertEqual([host["name"] for host in active(grid)], ["one"])

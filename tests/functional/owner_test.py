@@ -134,7 +134,7 @@ class Owner(unittest.TestCase):
             self.assertEqual(len(saved), 1)
             grid.control("one", "prefs", "set", "exclusive", "")
             grid.wait_finished(problem)
-            self.assertIn("item 0 of one long line goes on where it was saved", grid.log("one"))
+            self.assertIn("item 0 of one long line continues where it was saved", grid.log("one"))
             self.assertEqual(grid.results(problem)["image.png"], grid.run_local(RAYTRACE, **picture)["image.png"])
 
 

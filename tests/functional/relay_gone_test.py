@@ -74,7 +74,7 @@ class Gone(unittest.TestCase):
             grid.wait_until("units of both", lambda: all(grid.kept_units(name) for name in HOSTS), 60)
             ann = grid.host_id("ann")
             grid.admin("host", "revoke", ann, "--yes")
-            grid.wait_until("the client to hear it", lambda: "this host was revoked" in grid.log("ann"), 60)
+            grid.wait_until("the client to hear it", lambda: "administrator has removed this computer" in grid.log("ann"), 60)
             for relay in ("bench", "lab"):
                 grid.wait_until(f"{relay} to have put it out",
                                 lambda relay=relay: grid.relay_rows(relay, f"SELECT state FROM hosts WHERE id = {ann}") == [(3,)])

@@ -32,7 +32,7 @@ class Restored(unittest.TestCase):
                 held.add_client(name)
             grid.wait_until("hosts at work", lambda: all(host["items_accepted"] > 2 for host in active(grid)), 60)
             grid.admin("host", "revoke", grid.host_id("put-out"), "--yes")
-            grid.wait_until("it to hear that", lambda: "this host was revoked" in grid.log("put-out"), 60)
+            grid.wait_until("it to hear that", lambda: "administrator has removed this computer" in grid.log("put-out"), 60)
             self.assertIn("revoked by the administrator", grid.control("put-out", "why").stdout)
             grid.restore_server(backup)
             grid.wait_until("the new one again", lambda: "new" in [host["name"] for host in active(grid)], 90)

@@ -160,7 +160,7 @@ class Why(unittest.TestCase):
         hears(COMPUTING, 120)
         quiet()
         grid.admin("problem", "cancel", "1")
-        hears(r"not computing: the server has no work now( \(.+\))?")
+        hears(r"not computing: no work available for this computer right now( \(.+\))?")
         control("finish")
         hears(r"not computing: you asked to finish: `gleaner resume` takes work again")
 

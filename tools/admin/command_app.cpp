@@ -153,7 +153,7 @@ std::string kind_of(const protocol::ParameterInfo& parameter) {
 
 void show_form(Session& session, const protocol::ApplicationInfo& application) {
   if (application.parameters.empty()) {
-    session.people() << "\nIt does not declare its parameters: its own page tells them.\n";
+    session.people() << "\nThis application does not declare its parameters; see its documentation.\n";
   } else {
     Table table({{"PARAMETER"}, {"DEFAULT"}, {"WHAT IT MAY BE"}, {"MEANING"}});
     for (const auto& each : application.parameters)
@@ -238,9 +238,8 @@ void add_application_commands(CLI::App& program, Action& chosen) {
            std::make_shared<NoOptions>(), list_apps);
 
   const auto showing = std::make_shared<NameOptions>();
-  CLI::App* shows =
-      application->add_subcommand("show", "Show one application: what it is, its parameters and inputs");
-  shows->add_option("name", showing->name, "its name; the newest version without one")
+  CLI::App* shows = application->add_subcommand("show", "Show an application, its parameters and inputs");
+  shows->add_option("name", showing->name, "its name; default: the newest version")
       ->required()
       ->type_name("NAME[@VERSION]");
   on_parse(shows, chosen, showing, show);

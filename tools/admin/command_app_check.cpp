@@ -180,13 +180,14 @@ std::string check_list() {
 
 void add_check_command(CLI::App& applications, Action& chosen) {
   const auto options = std::make_shared<CheckOptions>();
-  CLI::App* command = applications.add_subcommand(
-      "check", "Run a bundle here as a grid would, and worse, and say what is wrong with it");
+  CLI::App* command = applications.add_subcommand("check", "Stress-test a bundle the way a grid would");
   command->add_option("bundle", options->bundle, "the bundle: a directory with a manifest.toml")
       ->required()
       ->type_name("DIR");
   declare_problem_options(command, options->content);
-  command->add_option("--seed", options->seed, "the random choices: where it is cut, killed, damaged")
+  command
+      ->add_option("--seed", options->seed,
+                   "seed of the random choices: where units are cut, killed and damaged")
       ->capture_default_str();
   command
       ->add_option(
@@ -195,7 +196,7 @@ void add_check_command(CLI::App& applications, Action& chosen) {
           "kind of computer runs under qemu-user or Wine, if that is installed")
       ->type_name("PLATFORM");
   declare_unconfined(command, options->unconfined);
-  command->add_flag("--keep", options->keep, "keep the work directory, for a look at what was written");
+  command->add_flag("--keep", options->keep, "keep the work directory for inspection");
   command->footer(
       check_list() +
       "\nThe bundle's programs run in the sandbox of volunteers' computers, without your files and the "

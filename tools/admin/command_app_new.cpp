@@ -37,7 +37,7 @@ Result<ExitCode> make(Session& session, const NewOptions& options) {
 void add_new_command(CLI::App& applications, Action& chosen) {
   const auto options = std::make_shared<NewOptions>();
   CLI::App* command =
-      applications.add_subcommand("new", "Write an application to begin with, which builds and tests itself");
+      applications.add_subcommand("new", "Create a starter application with its own build and test");
   command->add_option("name", options->name, "the application's name: a-z, 0-9, '-'")
       ->required()
       ->type_name("NAME");

@@ -87,7 +87,7 @@ void ask(Outside& outside, WrapOptions& options) {
   if (const long number = std::strtol(memory.c_str(), nullptr, 10); number > 0)
     plan.memory_megabytes = number;
   std::string more;
-  text("Files or directories that come along, as {bundle}/NAME [none]: ", more);
+  text("Files or directories to pack as {bundle}/NAME [none]: ", more);
   for (const std::string& word : words_of(more)) options.data.push_back(word);
   more.clear();
   text("Take its shared libraries along? y or n [n]: ", more);
@@ -111,7 +111,7 @@ void report(Session& session, const local::WrapPlan& plan, const local::WrappedB
   std::ostream& people = session.people();
   people << into.string() << ": " << bytes_text(made.bytes) << ", an item is "
          << (made.rows ? "a row of a table" : "an input file") << '\n';
-  if (!made.libraries.empty()) people << "libraries that come along: " << joined(made.libraries) << '\n';
+  if (!made.libraries.empty()) people << "packed libraries: " << joined(made.libraries) << '\n';
   if (!made.licences.empty())
     people << "their licences, in " << (into / "licences").string() << ": " << joined(made.licences) << '\n';
   if (!made.missing.empty())
@@ -181,21 +181,19 @@ void add_wrap_command(CLI::App& applications, Action& chosen) {
       ->type_name("PART")
       ->allow_extra_args(false);
   command
-      ->add_option(
-          "--compare", options->plan.compare,
-          "a program that comes along and is run on the server with two results' files: exit status 0 if "
-          "they are equal, 1 if not; for what --ignore cannot remove, such as the last digits of numbers")
+      ->add_option("--compare", options->plan.compare,
+                   "a program, packed with the bundle, that the server runs with two result files: exit "
+                   "status 0 if they are equal, 1 if not; for differences that --ignore cannot remove, such "
+                   "as the last digits of numbers")
       ->type_name("FILE")
       ->check(CLI::ExistingFile.description(""));
-  command
-      ->add_option("--data", options->data,
-                   "a file or directory that comes along, as {bundle}/NAME (repeatable)")
+  command->add_option("--data", options->data, "a file or directory to pack as {bundle}/NAME (repeatable)")
       ->type_name("[NAME=]FILE|DIR")
       ->allow_extra_args(false);
   command->add_flag("--bundle-libraries", options->plan.libraries,
-                    "take along the shared libraries that it needs, their loader and their licences");
-  command->add_flag("--shell", options->shell, "take along a static busybox, for a script of the shell");
-  command->add_option("--memory", options->plan.memory_megabytes, "megabytes that it needs at most")
+                    "pack the shared libraries that it needs, their loader and their licences");
+  command->add_flag("--shell", options->shell, "pack a static busybox, for a shell script");
+  command->add_option("--memory", options->plan.memory_megabytes, "memory limit of the program in megabytes")
       ->type_name("MB")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();

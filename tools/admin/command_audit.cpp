@@ -117,8 +117,9 @@ Result<ExitCode> verify_acts(Session& session, const NotedHead& option) {
                            .render());
     return ExitCode::ok;
   }
-  session.people() << "the audit log is whole: " << counted(static_cast<std::int64_t>(log.acts.size()), "act")
-                   << (noted || kept ? ", with the noted head among them" : "") << '\n';
+  session.people() << "Audit log intact: " << count_text(static_cast<std::int64_t>(log.acts.size()))
+                   << (log.acts.size() == 1 ? " entry" : " entries")
+                   << (noted || kept ? ", including the noted head" : "") << '\n';
   print_head(session, log.head);
   if (!noted)
     session.people()
@@ -130,19 +131,18 @@ Result<ExitCode> verify_acts(Session& session, const NotedHead& option) {
 }  // namespace
 
 void add_audit_commands(CLI::App& program, Action& chosen) {
-  CLI::App* audit = program.add_subcommand("audit", "Show who changed what, and verify that log");
+  CLI::App* audit = program.add_subcommand("audit", "Show and verify the log of administrators' changes");
   audit->require_subcommand(1);
 
   const auto choice = std::make_shared<LogChoice>();
-  CLI::App* list = audit->add_subcommand("list", "List all changes, and what was refused");
-  list->add_option("--since", choice->since, "of the last 12h, 30d, 8w")->type_name("TIME");
-  list->add_option("--actor", choice->actor, "by the admin token of this name")->type_name("NAME");
+  CLI::App* list = audit->add_subcommand("list", "List all changes and refused attempts");
+  list->add_option("--since", choice->since, "only of the last 12h, 30d, 8w")->type_name("TIME");
+  list->add_option("--actor", choice->actor, "only those of this admin token")->type_name("NAME");
   on_parse(list, chosen, choice, list_acts);
 
   const auto noted = std::make_shared<NotedHead>();
-  CLI::App* verify =
-      audit->add_subcommand("verify", "Walk the log and say the first change that does not fit");
-  verify->add_option("--head", noted->text, "a head that was noted before must be among it")
+  CLI::App* verify = audit->add_subcommand("verify", "Verify the log and report the first broken entry");
+  verify->add_option("--head", noted->text, "fail unless the log contains this head, noted before")
       ->type_name("NUMBER:DIGEST");
   on_parse(verify, chosen, noted, verify_acts);
 }

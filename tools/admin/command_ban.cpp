@@ -85,19 +85,19 @@ Result<ExitCode> end_ban(Session& session, const BanChoice& choice) {
   TRY_ASSIGN(const Subject subject, subject_of(choice.who));
   TRY_ASSIGN(Api* const api, session.api());
   TRY_ASSIGN(const auto removed, remove_ban(*api, subject.kind, subject.text));
-  tell(session, removed, "is banned no more");
+  tell(session, removed, "is no longer banned");
   return ExitCode::ok;
 }
 
 void declare_who(CLI::App* command, Banned& who) {
   const std::vector<CLI::Option*> all = {
       command
-          ->add_option("--network", who.network, "an address, or a network as 192.0.2.0/24 or 2001:db8::/32")
+          ->add_option("--network", who.network,
+                       "an address, or a network such as 192.0.2.0/24 or 2001:db8::/32")
           ->type_name("NETWORK"),
       command->add_option("--host", who.host, "the key of this host")->type_name("ID"),
       command->add_option("--key", who.key, "a host's key, 64 hex digits")->type_name("KEY"),
-      command->add_option("--code", who.code, "an enrolment code, with the keys of its hosts")
-          ->type_name("NAME")};
+      command->add_option("--code", who.code, "a code, with the keys of its hosts")->type_name("NAME")};
   for (CLI::Option* one : all)
     for (CLI::Option* other : all)
       if (one != other) one->excludes(other);
@@ -112,13 +112,13 @@ void add_ban_commands(CLI::App& program, Action& chosen) {
   const auto options = std::make_shared<NewBan>();
   CLI::App* add = bans->add_subcommand("add", "Ban a network, a host's key or a code");
   declare_who(add, options->who);
-  add->add_option("--reason", options->reason, "which the banned are told")->type_name("TEXT");
-  add->add_option("--expires", options->lifetime, "for so long: 12h, 30d, 8w")->type_name("TIME");
-  add->add_flag("--force", options->force, "also the network that you speak from");
+  add->add_option("--reason", options->reason, "shown to those who are banned")->type_name("TEXT");
+  add->add_option("--expires", options->lifetime, "how long the ban lasts: 12h, 30d, 8w")->type_name("TIME");
+  add->add_flag("--force", options->force, "also ban the network of this computer");
   on_parse(add, chosen, options, make_ban);
 
-  on_parse(bans->add_subcommand("list", "List all bans that are not over"), chosen,
-           std::make_shared<NoOptions>(), list_bans);
+  on_parse(bans->add_subcommand("list", "List active bans"), chosen, std::make_shared<NoOptions>(),
+           list_bans);
 
   const auto choice = std::make_shared<BanChoice>();
   CLI::App* remove = bans->add_subcommand("remove", "End a ban");

@@ -34,7 +34,7 @@ std::string kind_text(const protocol::CodeInfo& code) {
 
 // What that means for whoever gives it away.
 std::string kind_meaning(const protocol::CodeInfo& code) {
-  return code.own.value_or(false) ? "the project's own: their results are believed; keep the code to yourself"
+  return code.own.value_or(false) ? "the project's own: their results are trusted; keep the code to yourself"
                                   : "strangers: other hosts verify their results";
 }
 
@@ -94,7 +94,7 @@ Result<ExitCode> tell(Session& session, const protocol::MadeCode& made) {
   }
   session.people() << made.join_code << '\n';
   session.outside().error << "The join code of " << made.code.name
-                          << " is shown this once: the server keeps no copy. Its hosts are "
+                          << " is shown only once; the server keeps no copy. Its hosts are "
                           << kind_meaning(made.code) << ".\n";
   return ExitCode::ok;
 }
@@ -111,7 +111,7 @@ Result<ExitCode> add_code(Session& session, const NewCode& options) {
   if (!made.ok() && made.error().kind == ErrorKind::unavailable)
     return Error{ErrorKind::unavailable, made.error().message +
                                              " (if `gleaner-admin code list` shows it, `code rotate " +
-                                             code.name + "` tells a join code)"};
+                                             code.name + "` shows a join code)"};
   if (!made.ok()) return made.error();
   return tell(session, *made);
 }
@@ -125,7 +125,7 @@ Result<ExitCode> rotate_code(Session& session, const CodeChoice& choice) {
 Result<ExitCode> withdraw_code(Session& session, const CodeChoice& choice) {
   TRY_ASSIGN(Api* const api, session.api());
   TRY_ASSIGN(const auto code, api->code(choice.name));
-  const std::string hosts = choice.with_hosts ? " and put out the hosts that joined with it" : "";
+  const std::string hosts = choice.with_hosts ? " and revoke the hosts that joined with it" : "";
   TRY_ASSIGN(
       const bool sure,
       session.confirm("Withdraw the code " + code.name + hosts + "? This cannot be undone.", choice.yes));
@@ -150,13 +150,15 @@ void declare_add_code(CLI::App& codes, Action& chosen) {
   command->add_option("name", options->code.name, "letters, digits, '.', '_' and '-'")
       ->required()
       ->type_name("NAME");
-  auto* hosts = command->add_option("--hosts", options->code.hosts_max, "so many hosts may join with it")
-                    ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}))
-                    ->type_name("N");
-  command->add_flag("--once", options->once, "one host may")->excludes(hosts);
-  command->add_option("--expires", options->lifetime, "for so long: 12h, 30d, 8w")->type_name("TIME");
+  auto* hosts =
+      command->add_option("--hosts", options->code.hosts_max, "number of hosts that may join with it")
+          ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}))
+          ->type_name("N");
+  command->add_flag("--once", options->once, "one host may join with it")->excludes(hosts);
+  command->add_option("--expires", options->lifetime, "how long it is valid: 12h, 30d, 8w")
+      ->type_name("TIME");
   add_own_flags(*command, options->own, "its hosts");
-  command->add_option("--tag", options->code.tags, "given to its hosts; may be repeated")->type_name("TAG");
+  command->add_option("--tag", options->code.tags, "tag of its hosts (repeatable)")->type_name("TAG");
   on_parse(command, chosen, options, add_code);
 }
 
@@ -165,14 +167,14 @@ void declare_add_code(CLI::App& codes, Action& chosen) {
 void add_own_flags(CLI::App& command, bool& own, const std::string& whose) {
   auto* chosen = command.add_flag(
       "--own", own,
-      whose + " are the project's own: their results are believed (only for your own computers)");
+      whose + " are the project's own: their results are trusted (only for your own computers)");
   command.add_flag("--strangers")
       ->description(whose + " are strangers, whose results others verify: so without --own, too")
       ->excludes(chosen);
 }
 
 void add_code_commands(CLI::App& program, Action& chosen) {
-  CLI::App* codes = program.add_subcommand("code", "Make and withdraw the codes with which hosts join");
+  CLI::App* codes = program.add_subcommand("code", "Make and revoke the codes with which hosts join");
   codes->require_subcommand(1);
   declare_add_code(*codes, chosen);
   on_parse(codes->add_subcommand("list", "List all codes"), chosen, std::make_shared<NoOptions>(),
@@ -183,14 +185,14 @@ void add_code_commands(CLI::App& program, Action& chosen) {
     CLI::App* command = codes->add_subcommand(name, help);
     command->add_option("name", choice->name, "the code's name")->required()->type_name("NAME");
     if (name == "withdraw") {
-      command->add_flag("--with-hosts", choice->with_hosts, "put out the hosts that joined with it, too");
+      command->add_flag("--with-hosts", choice->with_hosts, "also revoke the hosts that joined with it");
       command->add_flag("--yes", choice->yes, "do not ask");
     }
     on_parse(command, chosen, choice, action);
   };
   declare("show", "Show one code", show_code);
   declare("rotate", "Give a code a new secret; its hosts stay", rotate_code);
-  declare("withdraw", "Let nobody join with a code any more", withdraw_code);
+  declare("withdraw", "Revoke a code: no more hosts can join with it", withdraw_code);
 }
 
 }  // namespace gleaner::admin

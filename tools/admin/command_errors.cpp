@@ -31,7 +31,7 @@ Result<ExitCode> show_errors(Session& session, const ErrorChoice& choice) {
   if (session.json())
     session.print_json(protocol::encode(errors));
   else if (errors.empty())
-    session.people() << "nothing failed lately\n";
+    session.people() << "no recent failures\n";
   else
     session.people() << error_text(errors, choice.full ? ErrorDetail::all : ErrorDetail::sentence,
                                    session.people_display());
@@ -57,10 +57,10 @@ Result<ExitCode> show_contribution(Session& session, const DayChoice& choice) {
 
 void add_errors_command(CLI::App& problems, Action& chosen) {
   const auto options = std::make_shared<ErrorChoice>();
-  CLI::App* command = problems.add_subcommand("errors", "Show what failed: the same last words once");
-  command->add_option("problem", options->which, "the problem; else all that are not over")
+  CLI::App* command = problems.add_subcommand("errors", "List failures, identical messages grouped");
+  command->add_option("problem", options->which, "the problem; default: all active problems")
       ->type_name("ID|NAME");
-  command->add_flag("--full", options->full, "with all that the programs said, such as tracebacks");
+  command->add_flag("--full", options->full, "with the full output of the programs, such as tracebacks");
   on_parse(command, chosen, options, show_errors);
 }
 

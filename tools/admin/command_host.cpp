@@ -262,16 +262,17 @@ Result<ExitCode> hold(Session& session, const HostChoice& choice) {
   TRY_ASSIGN(Api* const api, session.api());
   TRY_ASSIGN(const auto found, find_host(*api, choice.which));
   TRY_ASSIGN(const auto host, api->hold_host(found.id, {choice.reason}));
-  return tell(session, host,
-              "is on hold: what it has goes on, and it gets no more until `gleaner-admin host release " +
-                  std::to_string(host.id.value) + "`");
+  return tell(
+      session, host,
+      "is on hold: units it already has will finish; it gets no new ones until `gleaner-admin host release " +
+          std::to_string(host.id.value) + "`");
 }
 
 Result<ExitCode> release(Session& session, const HostChoice& choice) {
   TRY_ASSIGN(Api* const api, session.api());
   TRY_ASSIGN(const auto found, find_host(*api, choice.which));
   TRY_ASSIGN(const auto host, api->release_host(found.id));
-  return tell(session, host, found.on_hold.empty() ? "was not on hold" : "gets units again");
+  return tell(session, host, found.on_hold.empty() ? "was not on hold" : "is released");
 }
 
 Result<ExitCode> tag(Session& session, const HostChoice& choice) {
@@ -328,37 +329,37 @@ void add_host_commands(CLI::App& program, Action& chosen) {
   hosts->require_subcommand(1);
   const auto listed = std::make_shared<HostListOptions>();
   CLI::App* list = hosts->add_subcommand("list", "List all hosts");
-  list->add_option("--tag", listed->tag, "only those that have it")->type_name("TAG");
+  list->add_option("--tag", listed->tag, "only hosts with this tag")->type_name("TAG");
   on_parse(list, chosen, listed, list_hosts);
   const auto declare = [&](const std::string& name, const std::string& help,
                            Result<ExitCode> (*action)(Session&, const HostChoice&)) {
     const auto choice = std::make_shared<HostChoice>();
     CLI::App* command = hosts->add_subcommand(name, help);
-    command->add_option("host", choice->which, "the host's id, or its name if only one is called so")
+    command->add_option("host", choice->which, "host id, or its name if no other host has it")
         ->required()
         ->type_name("ID|NAME");
     if (name == "revoke") {
       command->add_flag("--may-return", choice->may_return,
-                        "it may join again, also if it was revoked before");
+                        "the host may join again, also if it was revoked before");
       command->add_flag("--yes", choice->yes, "do not ask");
     }
     if (name == "hold")
-      command->add_option("--reason", choice->reason, "its owner is told")->type_name("TEXT");
+      command->add_option("--reason", choice->reason, "shown to the owner of the host")->type_name("TEXT");
     if (name == "tag")
-      command->add_option("tags", choice->tags, "all that it has from now on; none: it has no more")
+      command->add_option("tags", choice->tags, "all tags of the host from now on; none: remove them")
           ->type_name("TAG");
     if (name == "units")
-      command->add_option("--count", choice->count, "so many at most, the newest")
+      command->add_option("--count", choice->count, "at most this many, the newest")
           ->capture_default_str()
           ->check(CLI::Range(1, 10'000));
     on_parse(command, chosen, choice, action);
   };
   declare("show", "Show one host", show);
-  declare("units", "Show its last units: of which problem, when, and what became of them", units);
-  declare("hold", "Give a host no new units until it is released; what it has goes on", hold);
-  declare("release", "Give it units again", release);
+  declare("units", "List a host's last units: problem, times and outcome", units);
+  declare("hold", "Give a host no new units until it is released; units it already has will finish", hold);
+  declare("release", "End a hold; the host gets new units", release);
   declare("tag", "Set a host's tags", tag);
-  declare("revoke", "Refuse a host from now on; what it was doing is given to others", revoke);
+  declare("revoke", "Refuse a host from now on; its units go to other hosts", revoke);
 }
 
 void add_status_command(CLI::App& program, Action& chosen) {

@@ -194,12 +194,12 @@ void add_key_commands(CLI::App& program, Action& chosen) {
   const auto creation = std::make_shared<CreateOptions>();
   CLI::App* create_keys =
       keys->add_subcommand("create", "Make a root key, and a signer key that it certifies");
-  create_keys->add_option("--out", creation->directory, "directory for the files; made if need be")
+  create_keys->add_option("--out", creation->directory, "directory for the files; made if missing")
       ->required()
       ->type_name("DIR");
   create_keys->add_option("--root", creation->root, "use this root key instead of making one")
       ->type_name("FILE|pkcs11:...");
-  create_keys->add_option("--name", creation->name, "the signer's name, shown with what it signed")
+  create_keys->add_option("--name", creation->name, "the signer's name, shown with its applications")
       ->capture_default_str()
       ->check(name_validator());
   create_keys->add_option("--days", creation->days, "how long the signer's certificate is good for")
@@ -211,7 +211,7 @@ void add_key_commands(CLI::App& program, Action& chosen) {
   const auto signer = std::make_shared<CertifyOptions>();
   CLI::App* certify_signers = keys->add_subcommand("signer", "Certify another signer of applications");
   declare_root_and_days(certify_signers, *signer);
-  certify_signers->add_option("--name", signer->name, "the signer's name, shown with what it signed")
+  certify_signers->add_option("--name", signer->name, "the signer's name, shown with its applications")
       ->required()
       ->check(name_validator());
   certify_signers->add_option("--public-key", signer->public_key, "certify this key instead of making one")
@@ -248,7 +248,7 @@ void add_key_commands(CLI::App& program, Action& chosen) {
   CLI::App* rotate_keys =
       keys->add_subcommand("rotate", "Make a server's new work and TLS keys, certified by the root key");
   rotate_keys->add_option("--root", rotation->root, root_help)->required()->type_name("FILE|pkcs11:...");
-  rotate_keys->add_option("--out", rotation->directory, "directory for the files; made if need be")
+  rotate_keys->add_option("--out", rotation->directory, "directory for the files; made if missing")
       ->required()
       ->type_name("DIR");
   rotate_keys

@@ -82,15 +82,15 @@ Result<ExitCode> show_output(Session& session, const OutputChoice& choice) {
 
 void add_output_command(CLI::App& problems, Action& chosen) {
   const auto options = std::make_shared<OutputChoice>();
-  CLI::App* command = problems.add_subcommand("output", "Show what a running kernel of it says");
+  CLI::App* command = problems.add_subcommand("output", "Show the output of a running kernel");
   command->add_option("problem", options->which, "the problem")->type_name("ID|NAME")->required();
-  command->add_option("--host", options->host, "on this host; else on any that computes it")
+  command->add_option("--host", options->host, "on this host; default: any that computes the problem")
       ->type_name("ID")
       ->check(CLI::PositiveNumber);
-  command->add_flag("--follow", options->follow, "go on with what it says from now on, until Control-C");
+  command->add_flag("--follow", options->follow, "keep printing new output until Control-C");
   command->footer(
-      "The last 64 KiB that the kernel wrote to standard error and logged. The server asks the host when it\n"
-      "reports next; the host sends its output until nobody looks any more.");
+      "Shows the last 64 KiB that the kernel wrote to standard error or logged. The server requests them "
+      "with\nthe host's next report; the host sends output while somebody watches.");
   on_parse(command, chosen, options, show_output);
 }
 

@@ -98,23 +98,22 @@ Result<ExitCode> run(Session& session, const PlanOptions& options) {
 
 void add_plan_command(CLI::App& program, Action& chosen) {
   const auto options = std::make_shared<PlanOptions>();
-  CLI::App* command = program.add_subcommand("plan", "Say what a fleet, or the live project, can do");
+  CLI::App* command = program.add_subcommand("plan", "Plan a load for a fleet, or for the live project");
   command->add_option("fleet", options->file, "the fleet; else the live project's hosts as a star")
       ->type_name("FLEET.json");
-  command->add_option("--problem", options->problem, "plan what is left of a problem, and predict its finish")
+  command->add_option("--problem", options->problem, "plan the rest of a problem and predict its finish")
       ->type_name("ID|NAME");
   command->add_option("--mflop", options->mflop, "load for the live project's hosts")
       ->check(CLI::Range(1e-6, limits::plan_number_max))
       ->capture_default_str();
   command
       ->add_option("--load-seconds", options->load_seconds,
-                   "what the whole load would take over a host's link; else nothing")
+                   "transfer time of the whole load over a host's link; default: none")
       ->check(CLI::Range(0.0, limits::plan_number_max));
   command->add_option("--result-seconds", options->result_seconds, "the same for the whole result")
       ->check(CLI::Range(0.0, limits::plan_number_max));
-  CLI::Option* const load =
-      command->add_option("--load-bytes", options->load_bytes,
-                          "how large the whole load is, for the links that the hosts measured");
+  CLI::Option* const load = command->add_option(
+      "--load-bytes", options->load_bytes, "size of the whole load, for the links that the hosts measured");
   CLI::Option* const result =
       command->add_option("--result-bytes", options->result_bytes, "the same for the whole result");
   for (CLI::Option* const bytes : {load, result})
@@ -122,7 +121,7 @@ void add_plan_command(CLI::App& program, Action& chosen) {
         ->excludes("--load-seconds")
         ->excludes("--result-seconds");
   command->add_flag("--half-duplex", options->half_duplex, "hosts and server cannot send while they receive");
-  command->add_option("--plot", options->plot, "draw who receives, computes and reports when (needs gnuplot)")
+  command->add_option("--plot", options->plot, "plot transfers and computing over time (needs gnuplot)")
       ->type_name("FILE.svg|FILE.png");
   command->add_option("--show", options->shown, "the plan to draw; else the one that ends earliest")
       ->check(CLI::IsMember({"eas", "sos", "sos_pruned", "mos", "optimum"}));

@@ -183,7 +183,7 @@ Result<ExitCode> upgrade(Session& session, const ProblemChoice& choice) {
   if (session.json())
     session.print_json(protocol::encode(problem));
   else
-    session.people() << "problem " << problem.id.value << " (" << problem.name << ") goes on with "
+    session.people() << "problem " << problem.id.value << " (" << problem.name << ") continues with "
                      << problem.application << ": " << count_text(problem.accepted) << " of "
                      << count_text(problem.items) << " items are accepted and stay\n";
   return ExitCode::ok;
@@ -198,13 +198,13 @@ Result<ExitCode> cancel(Session& session, const ProblemChoice& choice) {
   if (!choice.yes && !session.json() && !ended(found.state)) {
     const auto sure = session.confirm("End " + name + " for good?", false);
     if (sure.ok() && !*sure) {
-      session.people() << name << " goes on\n";
+      session.people() << name << " keeps running\n";
       return ExitCode::failed;
     }
   }
   TRY_ASSIGN(const ExitCode done, change(session, choice, "cancel"));
   if (!session.json() && found.accepted > 0)
-    session.people() << "what is accepted is kept: gleaner-admin problem result " << found.id.value
+    session.people() << "accepted items are kept: gleaner-admin problem result " << found.id.value
                      << " --partial\n";
   return done;
 }
@@ -306,9 +306,9 @@ Result<ExitCode> result(Session& session, const ProblemChoice& choice) {
   if (problem.results.empty())
     return Error{ErrorKind::not_found,
                  "problem " + std::to_string(problem.id.value) + " is " + protocol::name_of(problem.state) +
-                     " and has no results" +
+                     " and has no result" +
                      (ended(problem.state) ? "" : " yet: `problem watch` waits for its end") +
-                     (problem.accepted > 0 ? " (--partial fetches what is accepted)" : "")};
+                     (problem.accepted > 0 ? ". Use --partial for the accepted items" : "")};
   if (!choice.rows.empty()) return result_of_rows(session, *api, problem, choice);
   TRY_ASSIGN(const auto downloaded, download_all(session, *api, problem.results, choice));
   if (session.json()) session.print_json(Document().list("items", downloaded).render());
@@ -340,49 +340,49 @@ void declare_add(CLI::App& problems, Action& chosen) {
   protocol::AddProblem& problem = options->problem;
   CLI::App* command =
       problems.add_subcommand("add", "Add a problem: an application with parameters and inputs");
-  command->add_option("--app", problem.application, "the application; its newest version without one")
+  command->add_option("--app", problem.application, "the application; default: its newest version")
       ->required()
       ->type_name("NAME[@VERSION]");
-  command->add_option("--name", problem.name, "what to call it; else the application's name and a number")
+  command
+      ->add_option("--name", problem.name,
+                   "name of the problem; default: the application's name and a number")
       ->check(name_validator());
   declare_problem_options(command, options->content);
   command
       ->add_option("--strategy", problem.strategy,
-                   "how units are sized: any that `strategy list` tells of, with options; else as the "
-                   "server's settings say")
+                   "how units are sized: one of `strategy list`, with options; default: the server's setting")
       ->type_name("NAME[,KEY=VALUE...]");
   command
       ->add_option(
           "--straggler", problem.straggler,
-          "what is done about units that lag behind, a rule of `strategy list`; else as the server's "
-          "settings say")
+          "what happens to units that lag behind: a rule of `strategy list`; default: the server's setting")
       ->type_name("RULE");
   command
       ->add_option("--weight", problem.weight, "share of the slots' time among problems of the same priority")
       ->capture_default_str()
       ->check(CLI::Range(0.001, 1000.0));
-  command->add_option("--priority", problem.priority, "higher goes first: lower ones get what it cannot use")
+  command
+      ->add_option("--priority", problem.priority,
+                   "problems of higher priority get hosts first; lower ones get the rest")
       ->capture_default_str()
       ->check(CLI::Range(-8, 8));
   command
-      ->add_option(
-          "--validation", problem.validation,
-          "which results are believed: none, checks, spot:P, quorum:N or adaptive; else checks where "
-          "the application's manager finds every wrong result, and adaptive where it does not")
+      ->add_option("--validation", problem.validation,
+                   "how results are verified: none, checks, spot:P, quorum:N or adaptive; default: checks if "
+                   "the application's manager finds every wrong result, else adaptive")
       ->type_name("POLICY");
   command
       ->add_option("--commit-seconds", problem.commit_seconds,
-                   "how often hosts deliver what they have finished; 0: as the project")
+                   "how often hosts deliver finished items; 0: the project's setting")
       ->capture_default_str()
       ->check(CLI::Range(0, 86'400));
-  CLI::Option* watch = command->add_flag("--watch", options->watch, "watch it until it has ended");
+  CLI::Option* watch = command->add_flag("--watch", options->watch, "watch the problem until it ends");
   command
-      ->add_flag(
-          "--estimate", options->estimate,
-          "only say what it would cost and when it would be done, by earlier problems of the application")
+      ->add_flag("--estimate", options->estimate,
+                 "only estimate cost and finish time, from earlier problems of the application")
       ->excludes(watch);
   command->footer(
-      "`gleaner-admin app show NAME` tells an application's parameters and inputs.\n"
+      "`gleaner-admin app show NAME` lists an application's parameters and inputs.\n"
       "Examples:\n  gleaner-admin problem add --app raytrace --param scene=D --param width=840 --watch\n"
       "  gleaner-admin problem add --app raytrace@1.0.0 --parameters scene.json --input mesh.obj=bunny.obj");
   on_parse(command, chosen, options, add);
@@ -393,7 +393,7 @@ CLI::App* declare_choice(CLI::App& problems, Action& chosen, const std::string& 
   const auto options = std::make_shared<ProblemChoice>();
   choice = options.get();
   CLI::App* command = problems.add_subcommand(name, help);
-  command->add_option("problem", options->which, "the problem's id, or its name if only one is called so")
+  command->add_option("problem", options->which, "problem id, or its name if no other problem has it")
       ->required()
       ->type_name("ID|NAME");
   on_parse(command, chosen, options, action);
@@ -401,10 +401,10 @@ CLI::App* declare_choice(CLI::App& problems, Action& chosen, const std::string& 
 }
 
 void declare_download(CLI::App* command, ProblemChoice& choice) {
-  command->add_option("-o,--out", choice.out, "directory for them; made if need be")
+  command->add_option("-o,--out", choice.out, "directory for the files; made if missing")
       ->capture_default_str()
       ->type_name("DIR");
-  command->add_flag("--force", choice.force, "replace files that are there with other content");
+  command->add_flag("--force", choice.force, "replace existing files that differ");
 }
 
 }  // namespace
@@ -416,51 +416,51 @@ void add_problem_commands(CLI::App& program, Action& chosen) {
   on_parse(problems.add_subcommand("list", "List all problems"), chosen, std::make_shared<NoOptions>(),
            list_problems);
   ProblemChoice* choice = nullptr;
-  declare_choice(problems, chosen, "show", "Show a problem, who works on it, and its results", choice, show);
-  CLI::App* command = declare_choice(problems, chosen, "watch",
-                                     "Show live progress until the problem has ended", choice, watch);
+  declare_choice(problems, chosen, "show", "Show a problem, its hosts and its results", choice, show);
+  CLI::App* command =
+      declare_choice(problems, chosen, "watch", "Show live progress until the problem ends", choice, watch);
   command
       ->add_option("--interval", choice->interval_seconds,
-                   "seconds between looks; else 0.5, or 5 without a terminal")
+                   "seconds between updates; default: 0.5, or 5 without a terminal")
       ->check(CLI::Range(0.1, 3600.0));
   command->footer(
-      "Ends also when the problem is stopped, with the reason.\n"
+      "If the problem is stopped, the command ends and shows the reason.\n"
       "Exits with 0 when the problem finishes, 1 when it fails, is cancelled or is stopped.");
   add_strategy_commands(program, problems, chosen);
   add_errors_command(problems, chosen);
   add_output_command(problems, chosen);
-  declare_choice(problems, chosen, "pause", "Hand out no more of it; hosts stop computing it", choice, pause);
-  declare_choice(problems, chosen, "resume", "Go on with a paused problem", choice, resume);
-  command = declare_choice(problems, chosen, "retry", "Try again what failed", choice, retry);
+  declare_choice(problems, chosen, "pause", "Pause a problem; hosts stop computing it", choice, pause);
+  declare_choice(problems, chosen, "resume", "Resume a paused problem", choice, resume);
+  command = declare_choice(problems, chosen, "retry", "Retry failed items", choice, retry);
   command->footer(
-      "Items that were set aside are handed out again; a failed problem goes on from where it failed, and "
-      "an\n"
-      "application that was stopped because it failed on most hosts gets another chance. With --failed a\n"
-      "finished problem runs again until its results are made anew.");
-  command->add_flag("--failed", choice->failed, "rows of a table whose program failed, and nothing else");
+      "Quarantined items are assigned again; a failed problem continues where it failed, and an "
+      "application\nthat was stopped because it failed on most hosts is tried again. With --failed a "
+      "finished problem\nruns again until its results are made anew.");
+  command->add_flag("--failed", choice->failed, "only rows of a table whose program failed");
   command = declare_choice(problems, chosen, "append", "Add rows to the table of a problem", choice, append);
-  command->add_option("--table", choice->content.table, "the rows, below the same columns' names")
+  command
+      ->add_option("--table", choice->content.table,
+                   "file with the new rows, and the same column names in its first line")
       ->required()
       ->type_name("FILE");
   command
       ->add_option(
           "--input", choice->content.inputs,
-          "a file that the rows name; without NAME the file's own name, and of a directory each file "
-          "does (repeatable)")
+          "a file that the rows name, or a directory of them; default NAME: the file's own name (repeatable)")
       ->type_name("[NAME=]FILE|DIR")
       ->allow_extra_args(false);
   command->footer(
-      "Their numbers follow those of the rows that are there. A finished problem runs again until the new\n"
-      "rows are computed, too.");
+      "The numbers of new rows follow the existing ones. A finished problem runs again until the new "
+      "rows\nare computed.");
   command = declare_choice(problems, chosen, "upgrade",
-                           "Have a mended version of its application compute the rest", choice, upgrade);
+                           "Compute the rest with a fixed version of the application", choice, upgrade);
   command
       ->add_option("--app", choice->application,
-                   "the mended version, whose manifest names the present one in `compatible_with`")
+                   "the fixed version; its manifest names the present one in `compatible_with`")
       ->required()
       ->type_name("NAME[@VERSION]");
-  command->footer("What is accepted stays; units that the old version computes are given back.");
-  command = declare_choice(problems, chosen, "cancel", "End a problem for good; what is accepted is kept",
+  command->footer("Accepted items stay; units that the old version computes are given back.");
+  command = declare_choice(problems, chosen, "cancel", "Cancel a problem for good; accepted items are kept",
                            choice, cancel);
   command->add_flag("--yes", choice->yes, "do not ask");
   command = declare_choice(problems, chosen, "result", "Download the results and print their paths", choice,
@@ -469,7 +469,7 @@ void add_problem_commands(CLI::App& program, Action& chosen) {
   CLI::Option* rows =
       command
           ->add_option("--row", choice->rows,
-                       "of a table: only the files of these rows, in a directory a row (repeatable)")
+                       "only the files of these rows of a table, one directory per row (repeatable)")
           ->type_name("N[-M],...")
           ->check([](const std::string& text) {
             const auto parsed = parse_rows({text});
@@ -478,22 +478,22 @@ void add_problem_commands(CLI::App& program, Action& chosen) {
           ->allow_extra_args(false);
   CLI::Option* partial = command->add_flag(
       "--partial", choice->partial,
-      "without results yet, or ever: what is accepted, as the application shows it or else item by item");
+      "accepted items of a problem without a result: as the application shows them, or item by item");
   rows->excludes(partial);
   command = declare_choice(problems, chosen, "preview",
-                           "Download what the application shows of the items in hand", choice, preview);
+                           "Download the application's preview of the accepted items", choice, preview);
   choice->out = "preview";
   declare_download(command, *choice);
   command->footer(
-      "A running, paused, cancelled or failed problem; the application's manager makes the files, as it "
-      "does\n"
-      "the results, with gaps. Example:\n  watch -n 60 gleaner-admin problem preview raytrace-1 --force");
+      "The problem is running, paused, cancelled or failed. The application's manager makes the files as "
+      "it\nmakes results, with gaps. Example:\n  watch -n 60 gleaner-admin problem preview raytrace-1 "
+      "--force");
   command =
       declare_choice(problems, chosen, "delete", "Delete a problem with all its results", choice, remove);
   command->add_flag("--yes", choice->yes, "do not ask");
   command = declare_choice(problems, chosen, "decisions",
                            "Show the server's latest decisions and their reasons", choice, decisions);
-  command->add_option("--count", choice->count, "how many")
+  command->add_option("--count", choice->count, "how many decisions, the newest")
       ->capture_default_str()
       ->check(CLI::Range(1, 10'000));
 }

@@ -42,7 +42,7 @@ Result<ExitCode> allow(Session& session, const NewRelay& options) {
   if (!made.ok() && made.error().kind == ErrorKind::unavailable)
     return Error{ErrorKind::unavailable, made.error().message +
                                              " (if `gleaner-admin relay list` shows it, `code rotate " +
-                                             relay.name + "` tells a join code)"};
+                                             relay.name + "` shows a join code)"};
   if (!made.ok()) return made.error();
   if (session.json()) {
     session.print_json(protocol::encode(*made));
@@ -51,9 +51,9 @@ Result<ExitCode> allow(Session& session, const NewRelay& options) {
   session.people() << made->join_code << '\n';
   session.outside().error << "One relay may join with it, as " << relay.name << ", and "
                           << count_text(relay.children) << " hosts under that. They are "
-                          << (relay.own ? "the project's own: their results are believed"
+                          << (relay.own ? "the project's own: their results are trusted"
                                         : "strangers: other hosts verify their results")
-                          << ". The join code is shown this once: the server keeps no copy.\n";
+                          << ". The join code is shown only once; the server keeps no copy.\n";
   return ExitCode::ok;
 }
 
@@ -71,7 +71,7 @@ Result<ExitCode> set_quota(Session& session, const NewQuota& options) {
   }
   session.people() << count_text(relay.children) << " hosts may be under " << relay.name << "; "
                    << count_text(relay.hosts) << " are";
-  if (relay.hosts > relay.children) session.people() << ", and stay: nobody else joins before some have left";
+  if (relay.hosts > relay.children) session.people() << ", and stay: no new host joins before some have left";
   session.people() << ".\n";
   return ExitCode::ok;
 }
@@ -165,34 +165,33 @@ void add_relay_commands(CLI::App& program, Action& chosen) {
   command->add_option("name", options->relay.name, "letters, digits, '.', '_' and '-'")
       ->required()
       ->type_name("NAME");
-  command->add_option("--children", options->relay.children, "so many hosts may be under it")
+  command->add_option("--children", options->relay.children, "number of hosts that may be under it")
       ->required()
       ->check(CLI::Range(std::int64_t{1}, limits::relay_children_max))
       ->type_name("N");
-  command->add_option("--expires", options->lifetime, "the code is good for so long: 12h, 30d, 8w")
+  command->add_option("--expires", options->lifetime, "how long the code is valid: 12h, 30d, 8w")
       ->type_name("TIME");
   add_own_flags(*command, options->own, "it and new hosts under it");
   on_parse(command, chosen, options, allow);
   const auto quota = std::make_shared<NewQuota>();
   command = relays->add_subcommand("quota", "Change how many hosts may be under a relay");
   command->add_option("name", quota->name, "the relay's name")->required()->type_name("NAME");
-  command->add_option("children", quota->quota.children, "so many hosts may be under it")
+  command->add_option("children", quota->quota.children, "number of hosts that may be under it")
       ->required()
       ->check(CLI::Range(std::int64_t{1}, limits::relay_children_max))
       ->type_name("N");
   on_parse(command, chosen, quota, set_quota);
   on_parse(relays->add_subcommand("list", "List all relays"), chosen, std::make_shared<NoOptions>(), list);
   const auto explained = std::make_shared<RelayQuestion>();
-  command = relays->add_subcommand(
-      "explain", "Say what limits the hosts under a relay, and whom it would do as well without");
+  command = relays->add_subcommand("explain", "Show a relay's bottleneck and which hosts it does not need");
   command->add_option("name", explained->name, "the relay's name")->required()->type_name("NAME");
   command
       ->add_option("--item-bytes", explained->item_bytes,
-                   "what is fetched for one item, on the average; else as the relay measured it")
+                   "average download for one item; default: as the relay measured it")
       ->check(CLI::Range(0.0, limits::plan_number_max));
   command
       ->add_option("--result-bytes", explained->result_bytes,
-                   "how large the result of one item is; else as the relay measured it")
+                   "average result of one item; default: as the relay measured it")
       ->check(CLI::Range(0.0, limits::plan_number_max));
   on_parse(command, chosen, explained, explain_relay_limit);
 }

@@ -183,19 +183,18 @@ Result<ExitCode> show_revoked(Session& session, const ListChoice& choice) {
 
 void add_revocation_commands(CLI::App& keys, Action& chosen) {
   const auto options = std::make_shared<RevokeOptions>();
-  CLI::App* command = keys.add_subcommand(
-      "revoke", "Take back keys and applications: makes the list that the server publishes");
+  CLI::App* command =
+      keys.add_subcommand("revoke", "Revoke keys and applications: makes the list that the server publishes");
   command->add_option("--root", options->root, root_help)->required()->type_name("FILE|pkcs11:...");
   command
       ->add_option("--list", options->list,
-                   "the list, gone on with if it is there (default: revocations.json beside the root key's "
-                   "file)")
+                   "the list, extended if it exists (default: revocations.json beside the root key's file)")
       ->type_name("FILE");
   command->add_option("--work-key", options->work_keys, "a server's work key, or a file with its certificate")
       ->type_name("HEX|FILE");
   command
       ->add_option("--signer", options->signers,
-                   "a signer's key, or a file with its certificate: all that it signed ends")
+                   "a signer's key, or a file with its certificate: revokes all that it signed")
       ->type_name("HEX|FILE");
   command
       ->add_option("--tls-key", options->tls_keys,

@@ -185,7 +185,7 @@ void add_run_local_command(CLI::App& program, Action& chosen) {
       ->required()
       ->type_name("DIR");
   declare_problem_options(command, options->content);
-  command->add_option("-o,--out", options->out, "directory for the results; made if need be")
+  command->add_option("-o,--out", options->out, "directory for the results; made if missing")
       ->capture_default_str()
       ->type_name("DIR");
   command->add_option("--jobs", options->jobs, "kernel processes; else as many as there are cores for")
@@ -195,8 +195,7 @@ void add_run_local_command(CLI::App& program, Action& chosen) {
                    "the sizing strategy that hands out units, as problems name it; else gleaner")
       ->type_name("NAME[,KEY=VALUE...]");
   declare_unconfined(command, options->unconfined);
-  command->add_flag("--keep", options->keep,
-                    "keep the work directory, for a look at what manager and kernels wrote");
+  command->add_flag("--keep", options->keep, "keep the work directory for inspection");
   command->footer(
       "The bundle's programs run in the sandbox of volunteers' computers, without your files and the "
       "network.\n"

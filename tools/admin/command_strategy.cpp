@@ -47,7 +47,7 @@ Result<ExitCode> apply(Session& session, const ChangeOptions& options, const Goe
   if (session.json())
     session.print_json(protocol::encode(problem));
   else
-    session.people() << "problem " << problem.id.value << " (" << problem.name << ") goes on with "
+    session.people() << "problem " << problem.id.value << " (" << problem.name << ") continues with "
                      << goes_on(problem) << '\n';
   return ExitCode::ok;
 }
@@ -92,13 +92,13 @@ Result<ExitCode> explain(Session& session, const ExplainOptions& options) {
   if (!problem.needs.empty())
     session.people() << protocol::clean_line(problem.needs, limits::message_length_max) << '\n';
   session.people() << '\n';
-  session.people() << (decisions.empty() ? std::string("nothing was handed out yet\n")
+  session.people() << (decisions.empty() ? std::string("nothing was assigned yet\n")
                                          : unit_table(problem, decisions).render(session.people_display()));
   return ExitCode::ok;
 }
 
 CLI::Option* declare_problem(CLI::App* command, std::string& which) {
-  return command->add_option("problem", which, "the problem's id, or its name if only one is called so")
+  return command->add_option("problem", which, "problem id, or its name if no other problem has it")
       ->required()
       ->type_name("ID|NAME");
 }
@@ -106,7 +106,7 @@ CLI::Option* declare_problem(CLI::App* command, std::string& which) {
 }  // namespace
 
 void add_strategy_commands(CLI::App& program, CLI::App& problems, Action& chosen) {
-  CLI::App& strategies = *program.add_subcommand("strategy", "What may be named as a strategy");
+  CLI::App& strategies = *program.add_subcommand("strategy", "List the scheduling strategies");
   strategies.require_subcommand(1);
   const auto list_options = std::make_shared<ListOptions>();
   CLI::App* command = strategies.add_subcommand("list", "List the strategies, a line each with its source");
@@ -115,13 +115,12 @@ void add_strategy_commands(CLI::App& program, CLI::App& problems, Action& chosen
   on_parse(command, chosen, list_options, list);
 
   const auto change_options = std::make_shared<ChangeOptions>();
-  command = problems.add_subcommand("strategy", "Go on with another strategy; no unit is lost");
+  command = problems.add_subcommand("strategy", "Change the strategy of a running problem; no unit is lost");
   declare_problem(command, change_options->which);
   command->add_option("strategy", change_options->change.strategy, "see `strategy list`")
       ->type_name("NAME[,KEY=VALUE...]");
   command
-      ->add_option("--straggler", change_options->change.straggler,
-                   "what is done about units that lag behind")
+      ->add_option("--straggler", change_options->change.straggler, "what happens to units that lag behind")
       ->type_name("RULE");
   on_parse(command, chosen, change_options, change);
 
@@ -134,12 +133,12 @@ void add_strategy_commands(CLI::App& program, CLI::App& problems, Action& chosen
       ->check(CLI::Range(0.001, 1000.0));
   command
       ->add_option("--priority", set_options->change.priority,
-                   "higher goes first: lower ones get what it cannot use")
+                   "problems of higher priority get hosts first; lower ones get the rest")
       ->check(CLI::Range(-8, 8));
   on_parse(command, chosen, set_options, set);
 
   const auto explain_options = std::make_shared<ExplainOptions>();
-  command = problems.add_subcommand("explain", "Tell why the last units had their sizes");
+  command = problems.add_subcommand("explain", "Explain the sizes of the last units");
   declare_problem(command, explain_options->which);
   command->add_option("--count", explain_options->count, "how many units")
       ->capture_default_str()

@@ -52,10 +52,10 @@ Result<ExitCode> make_token(Session& session, const NewToken& options) {
   }
   session.people() << made.token << '\n';
   const bool ends = to_microseconds(made.info.expires_at) != 0;
-  session.outside().error << "The token of " << made.info.name << " (" << protocol::name_of(made.info.role)
-                          << ") is shown this once: the server keeps no copy. It goes into a file of mode "
-                             "0600, for --token-file."
-                          << (ends ? " It expires on " + time_text(made.info.expires_at) + "." : "") << '\n';
+  session.outside().error
+      << "The token of " << made.info.name << " (" << protocol::name_of(made.info.role)
+      << ") is shown only once. Save it in a file with mode 0600 and pass it with --token-file."
+      << (ends ? " It expires on " + time_text(made.info.expires_at) + "." : "") << '\n';
   return ExitCode::ok;
 }
 
@@ -110,7 +110,7 @@ Result<ExitCode> end_token(Session& session, const TokenChoice& choice) {
 }  // namespace
 
 void add_token_commands(CLI::App& program, Action& chosen) {
-  CLI::App* tokens = program.add_subcommand("token", "Make and withdraw the tokens of administrators");
+  CLI::App* tokens = program.add_subcommand("token", "Make and revoke the tokens of administrators");
   tokens->require_subcommand(1);
 
   const auto options = std::make_shared<NewToken>();
@@ -126,7 +126,7 @@ void add_token_commands(CLI::App& program, Action& chosen) {
       ->transform(CLI::CheckedTransformer(roles).description(""))
       ->type_name("ROLE");
   add->add_option("--expires", options->lifetime,
-                  "for so long: 12h, 30d, 8w; at most as long as the token that makes it")
+                  "how long it is valid: 12h, 30d, 8w; at most as long as the token that makes it")
       ->type_name("TIME");
   on_parse(add, chosen, options, make_token);
 
@@ -134,10 +134,10 @@ void add_token_commands(CLI::App& program, Action& chosen) {
            list_tokens);
 
   const auto choice = std::make_shared<TokenChoice>();
-  CLI::App* withdraw = tokens->add_subcommand("withdraw", "Let a token count no more");
+  CLI::App* withdraw = tokens->add_subcommand("withdraw", "Revoke a token");
   withdraw->add_option("name", choice->name, "the token's name")->required()->type_name("NAME");
   withdraw->add_flag("--with-made", choice->with_made,
-                     "withdraw the tokens and join codes that it made, too, and what those tokens made");
+                     "also revoke the tokens and join codes that it made, and those that these tokens made");
   withdraw->add_flag("--yes", choice->yes, "do not ask");
   on_parse(withdraw, chosen, choice, end_token);
 }

@@ -46,18 +46,18 @@ void declare_problem_options(CLI::App* command, ProblemOptions& options) {
       ->type_name("FILE.json");
   command
       ->add_option("--param", options.settings,
-                   "one parameter; JSON values are taken as such, anything else is a text (repeatable)")
+                   "one parameter; anything but a JSON value is text (repeatable)")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   command
       ->add_option("--input", options.inputs,
-                   "a file that kernels and manager see as inputs/NAME; FILE alone keeps its name, and of a "
-                   "directory each file does (repeatable)")
+                   "a file that kernels and manager see as inputs/NAME, or a directory of them; default "
+                   "NAME: the file's own name (repeatable)")
       ->type_name("[NAME=]FILE|DIR")
       ->allow_extra_args(false);
   command
       ->add_option("--table", options.table,
-                   "of a wrapped program whose items are rows: the table (the first line names the columns)")
+                   "table of a wrapped program, one item per row (the first line names the columns)")
       ->type_name("FILE.csv");
 }
 

@@ -57,7 +57,7 @@ void declare_globals(CLI::App& program, GlobalOptions& globals) {
 }  // namespace
 
 int run_program(Outside& outside, std::vector<std::string> arguments) {
-  CLI::App program("Administers a Gleaner project: keys, applications, problems, hosts and who may do what.",
+  CLI::App program("Administers a Gleaner project: keys, applications, problems, hosts and permissions.",
                    "gleaner-admin");
   GlobalOptions globals;
   Action chosen;

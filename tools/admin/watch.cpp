@@ -25,7 +25,7 @@ Result<protocol::ProblemInfo> watch_problem(Session& session, Api& api, ProblemI
   for (;;) {
     if (outside.interrupted()) {
       text.keep();
-      return Error{ErrorKind::io, "stopped watching; the problem goes on (`gleaner-admin problem watch " +
+      return Error{ErrorKind::io, "stopped watching; the problem continues (`gleaner-admin problem watch " +
                                       std::to_string(id.value) + "` watches again)"};
     }
     const auto problem = api.problem(id);

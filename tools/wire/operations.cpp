@@ -216,7 +216,7 @@ void add_host_views(const Json& json, std::vector<Operation>& to) {
       {"POST", "/v1/admin/hosts/{id}/hold", Who::admin, json.of<HoldHost>(false), json.of<HostInfo>(),
        "The host gets no new unit until it is released; its open units stay"},
       {"POST", "/v1/admin/hosts/{id}/release", Who::admin, nothing, json.of<HostInfo>(),
-       "The host gets units again"},
+       "Release a host: it gets new units"},
       {"POST", "/v1/admin/hosts/{id}/tags", Who::admin, json.of<TagHost>(), json.of<HostInfo>(),
        "Replaces the host's tags"},
       {"GET",

@@ -30,7 +30,7 @@ Held& StageState::open_unit(const Requester& requester, UnitKind kind, Range ran
   unit.reason = std::move(reason);
   // Who gives another opinion begins anew.
   if (kind != UnitKind::check && items.go_on(unit))
-    unit.reason += because("; item {} goes on where host {} left it, {:.0f} % done", range.begin,
+    unit.reason += because("; item {} continues where host {} left it, {:.0f} % done", range.begin,
                            unit.begun_by.value, 100 * unit.begun_share);
   unit.reason.shrink_to_fit();  // a million of them may be open
   decide(changes, now, unit.host, unit.id, name_of(kind), range, unit.reason);

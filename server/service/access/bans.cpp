@@ -162,7 +162,7 @@ void Bans::remove(const std::string& kind_name, const std::string& subject, Done
         const protocol::Ban ban = found->second;
         TRY(drop(tx, ban));
         tx.effects.add(effect::SetBans{std::make_shared<const BanTable>(tx.model)});
-        tx.effects.info(fmt::format("{} {} is banned no more", name_of(ban.kind), ban.subject));
+        tx.effects.info(fmt::format("{} {} is no longer banned", name_of(ban.kind), ban.subject));
         removed = ban;
         return {};
       },

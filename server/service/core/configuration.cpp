@@ -46,36 +46,33 @@ void declare_serving(io::Settings& settings, Configuration& c) {
                "Empty: this machine's host name.");
   settings.add("server.threads", &c.threads, 1, 64, "Threads that speak TLS and HTTP.");
   settings.add("server.connections_max", &c.connections_max, 16, 1'000'000,
-               "More connections are closed at once.");
-  settings.add(
-      "server.connections_per_network_max", &c.connections_per_network_max, 1, 1'000'000,
-      "The same for those of one IPv4 address or IPv6 /64. Behind a proxy that is not in server.proxies\n"
-      "all are of one.");
-  settings.add(
-      "server.proxies", &c.proxies,
-      "Addresses and networks, apart by commas, of reverse proxies that begin each connection with the\n"
-      "PROXY protocol (1 or 2), so that bans and limits hold for who is behind them. Connections from\n"
-      "there must begin with it.",
-      [](const std::string& text) -> Status {
-        TRY(prefixes(text));
-        return {};
-      });
-  settings.add(
-      "server.requests_per_second_per_network", &c.network_requests_per_second, 1, 1'000'000,
-      "Of the hosts there and of who has not logged in, on average; a minute's worth may come at once.\n"
-      "More are asked to come again.");
-  settings.add(
-      "server.megabytes_per_second_per_network", &c.network_megabytes_per_second, 1, 1'000'000,
-      "The same of what they send and fetch. A line that carries less is shared better if this says so.");
+               "Connections beyond this number are closed at once.");
+  settings.add("server.connections_per_network_max", &c.connections_per_network_max, 1, 1'000'000,
+               "The same limit for one IPv4 address or IPv6 /64. All connections through a proxy that is not "
+               "in\nserver.proxies count as one address.");
+  settings.add("server.proxies", &c.proxies,
+               "Comma-separated addresses and networks of reverse proxies that begin each connection with "
+               "the\nPROXY protocol (1 or 2), so that bans and limits apply to the clients behind them. "
+               "Connections from\nthere must begin with it.",
+               [](const std::string& text) -> Status {
+                 TRY(prefixes(text));
+                 return {};
+               });
+  settings.add("server.requests_per_second_per_network", &c.network_requests_per_second, 1, 1'000'000,
+               "Requests of the hosts in one network and of clients without a login, on average; a minute's "
+               "worth\nmay come at once. The server asks clients to retry the rest later.");
+  settings.add("server.megabytes_per_second_per_network", &c.network_megabytes_per_second, 1, 1'000'000,
+               "The same limit in megabytes. Set it to your line's capacity for fairer sharing.");
 }
 
 void declare_limits(io::Settings& settings, Configuration& c) {
   settings.add("hosts.joins_per_hour", &c.joins_per_hour, 1, 1'000'000,
-               "So often may be tried to join from one IPv4 address or IPv6 /64.");
-  settings.add("hosts.requests_per_second", &c.host_requests_per_second, 1, 1'000'000,
-               "Of one host, on average; a minute's worth may come at once. A client makes a few a minute.");
+               "Maximum join attempts per hour from one IPv4 address or IPv6 /64.");
+  settings.add(
+      "hosts.requests_per_second", &c.host_requests_per_second, 1, 1'000'000,
+      "Requests of one host, on average; a minute's worth may come at once. A client makes a few a minute.");
   settings.add("hosts.megabytes_per_second", &c.host_megabytes_per_second, 1, 1'000'000,
-               "The same of what it sends and fetches.");
+               "The same limit in megabytes, sent and fetched.");
 }
 
 void declare_log(io::Settings& settings, Configuration& c) {
@@ -106,8 +103,8 @@ void declare(io::Settings& settings, Configuration& c) {
   settings.add(
       "server.public_certificate", &c.public_certificate,
       "Volunteers are shown a certificate of a public authority for server.public_host, by this server\n"
-      "or by a proxy before it: join codes say so. Otherwise a client believes the project's root key\n"
-      "alone, and no authority that its computer trusts, since that may be of a proxy that reads along.");
+      "or by a proxy before it: join codes say so. Otherwise a client trusts the project's root key\nalone, "
+      "and no authority that its computer trusts: that may belong to a proxy that reads along.");
   settings.add(
       "server.public_page", &c.public_page,
       "Anyone may see problems, applications and the names of hosts on the status page, without logging in.");
@@ -131,9 +128,9 @@ void declare(io::Settings& settings, Configuration& c) {
   settings.add("work.unit_minimum_seconds", &c.unit_minimum_seconds, 0.1, 86400,
                "Least work in one unit (less for problems that are short).");
   settings.add("work.unit_maximum_seconds", &c.unit_maximum_seconds, 1, 604800, "Most work in one unit.");
-  settings.add(
-      "work.lease_hours", &c.lease_hours, 1, 8760,
-      "A unit whose host was silent for so long is given up (stalled work is re-covered long before).");
+  settings.add("work.lease_hours", &c.lease_hours, 1, 8760,
+               "A unit is given up when its host has been silent for this long (stalled work is reassigned "
+               "long\nbefore).");
   settings.add(
       "managers.sandbox", &c.manager_sandbox,
       std::string("Applications' managers parse what strangers deliver, and run confined. Where this\n"
@@ -144,9 +141,9 @@ void declare(io::Settings& settings, Configuration& c) {
         return Error{ErrorKind::invalid, std::string("expected on, or \"") + manager_sandbox_off + "\""};
       });
   settings.add("managers.memory_megabytes", &c.manager_memory_megabytes, 64, 1 << 24,
-               "A manager that takes more memory is ended.");
+               "Memory limit of a manager; one that takes more is ended.");
   settings.add("managers.disk_megabytes", &c.manager_disk_megabytes, 16, 1 << 30,
-               "A manager whose files take more is ended.");
+               "Disk limit of a manager; one whose files take more is ended.");
   settings.add(
       "store.url", &c.store_url,
       "Empty: rows are in store.sqlite, beside this file. postgresql://HOST/DATABASE: there; several\n"
@@ -159,8 +156,8 @@ void declare(io::Settings& settings, Configuration& c) {
                "Results are refused (clients keep them and try again) below this much free space.");
   settings.add(
       "store.keep_ended_days", &c.keep_ended_days, 0, 36'500,
-      "Problems that finished, failed or were cancelled so many days ago are deleted with their results.\n"
-      "None is in the first day after a start, or after this computer's date was set. 0: never.");
+      "Finished, failed and cancelled problems are deleted with their results after this many days.\nNone is "
+      "deleted in the first day after a start, or after this computer's date was set. 0: never.");
   settings.add("store.check_at_start", &c.check_store_at_start, "Read the whole store once at each start.");
   settings.add(
       "store.scrub_megabytes_per_second", &c.scrub_megabytes_per_second, 0, 10'000,
@@ -183,28 +180,27 @@ void declare(io::Settings& settings, Configuration& c) {
                "Empty: keys/blobs.keys.");
   settings.add(
       "blobs.cache_megabytes", &c.blobs_cache_megabytes, 0, 1 << 30,
-      "Of the object store's blobs, so much stays in files here, and what was used within the hour.");
+      "Size of the local cache of the object store's blobs; blobs used within the hour stay as well.");
   settings.add(
       "link.listen", &c.link_listen,
-      "Where this server, while it leads, is asked by front ends (gleaner-server front):\n"
+      "Where front ends (gleaner-server front) reach this server while it leads:\n"
       "unix:/run/gleaner-server/link.sock, or HOST:PORT under the key in keys/link.pem. Empty: nowhere.");
   settings.add(
       "link.servers", &c.link_servers,
-      "Of a front end: where the project's servers are, apart by commas, as they have it in listen.");
+      "For a front end: comma-separated addresses of the project's servers, as their link.listen has them.");
   declare_log(settings, c);
-  settings.add(
-      "notices.mail", &c.notices_mail,
-      "Addresses, apart by commas, that hear when a problem finishes or fails, when no host is heard of,\n"
-      "and of what an administrator should do something about.",
-      [](const std::string& text) -> Status {
-        for (const std::string& part : listed(text))
-          if (part.find('@') == std::string::npos || part.starts_with('-') ||
-              std::any_of(part.begin(), part.end(), [](unsigned char byte) { return byte <= ' '; }))
-            return Error{ErrorKind::invalid, "expected addresses like ann@example.org"};
-        return {};
-      });
+  settings.add("notices.mail", &c.notices_mail,
+               "Comma-separated e-mail addresses to notify when a problem finishes or fails, when no host "
+               "reports,\nand when an administrator should act.",
+               [](const std::string& text) -> Status {
+                 for (const std::string& part : listed(text))
+                   if (part.find('@') == std::string::npos || part.starts_with('-') ||
+                       std::any_of(part.begin(), part.end(), [](unsigned char byte) { return byte <= ' '; }))
+                     return Error{ErrorKind::invalid, "expected addresses like ann@example.org"};
+                 return {};
+               });
   settings.add("notices.webhook", &c.notices_webhook,
-               "The same is posted there as JSON. Its certificate must be one that this computer trusts.",
+               "URL that receives the same notifications as JSON. This computer must trust its certificate.",
                [](const std::string& url) -> Status {
                  if (url.empty() || url.starts_with("https://")) return {};
                  return Error{ErrorKind::invalid, "expected https://..."};
@@ -214,12 +210,12 @@ void declare(io::Settings& settings, Configuration& c) {
 
 // What a relay has of it. All else is the project's, and comes with its document and with each lease.
 void declare_relay(io::Settings& settings, Configuration& c) {
-  settings.add("relay.name", &c.name, "What this relay is called where it is looked at.");
+  settings.add("relay.name", &c.name, "Name of this relay in lists and pages.");
   declare_serving(settings, c);
   declare_limits(settings, c);
   settings.add(
       "work.service", &c.service_order,
-      "Which of the hosts that wait for work gets the next unit that comes: bc, that with the fastest link;\n"
+      "Which waiting host gets the next unit that arrives: bc, that with the fastest link;\n"
       "geo, the same, but in pairs of which one is fetched from as well as the other is sent to, where\n"
       "results are large; otf, that furthest behind its part of the best plan; round-robin, each in turn as\n"
       "many as that plan has for it; fifo, that which waits longest.",
@@ -231,9 +227,10 @@ void declare_relay(io::Settings& settings, Configuration& c) {
                "Below twice this much free space the relay gives its leases back and serves nobody.");
   settings.add(
       "store.results_megabytes", &c.results_megabytes, 1, 1 << 30,
-      "So much of results waits here for the parent. Hosts keep what is more until it has taken some.");
-  settings.add("blobs.cache_megabytes", &c.blobs_cache_megabytes, 0, 1 << 30,
-               "So much of the project's archives and inputs stays here, and what was used within the hour.");
+      "Most results that wait here for the parent. Hosts keep further ones until the parent has taken some.");
+  settings.add(
+      "blobs.cache_megabytes", &c.blobs_cache_megabytes, 0, 1 << 30,
+      "Size of the cache of the project's archives and inputs; those used within the hour stay as well.");
   declare_log(settings, c);
 }
 

@@ -26,7 +26,7 @@ struct Configuration {
   std::int64_t connections_per_network_max = 1000;
   std::int64_t network_requests_per_second = 1000;
   std::int64_t network_megabytes_per_second = 256;
-  std::string proxies;  // addresses and networks, apart by commas
+  std::string proxies;  // comma-separated addresses and networks
   bool public_page = false;
   bool former_own = false;           // the file still has hosts.own, which counts no more
   std::string service_order = "bc";  // of a relay: a rule of shared/planning/serving.h
@@ -50,7 +50,7 @@ struct Configuration {
   std::string blobs_public_url;  // empty: hosts never speak with the object store
   std::int64_t blobs_cache_megabytes = 10'240;
   std::string link_listen;   // where front ends find this server; empty: nowhere
-  std::string link_servers;  // where a front end finds the project's servers; apart by commas
+  std::string link_servers;  // where a front end finds the project's servers; comma-separated
   std::int64_t disk_reserve_megabytes = 256;
   std::int64_t results_megabytes = 20'000;  // of a relay: that wait for its parent
   std::int64_t keep_ended_days = 0;         // problems that are over; 0: for ever
@@ -59,7 +59,7 @@ struct Configuration {
   std::int64_t decisions_megabytes = 256;
   std::string log_level = "info";
   std::string log_format = "text";
-  std::string notices_mail;     // addresses, apart by commas; empty: none
+  std::string notices_mail;     // comma-separated addresses; empty: none
   std::string notices_webhook;  // https://...; empty: none
   std::string sendmail = "/usr/sbin/sendmail";
 };

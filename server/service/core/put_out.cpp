@@ -10,7 +10,7 @@
 namespace gleaner::service {
 namespace {
 
-// The stored value that has "RELAY HOST" of each, apart by spaces.
+// The stored value that has "RELAY HOST" of each, separated by spaces.
 constexpr const char* value_name = "put_out";
 
 Status store_put_out(Transaction& tx) {

@@ -36,7 +36,7 @@ Status goes_on(Transaction& tx, Problem& problem) {
   problem.jobs_in_vain = 0;
   if (!problem.row.message.starts_with(waiting_mark)) return {};
   problem.row.message.clear();
-  tx.effects.info(fmt::format("problem {} ({}) goes on", problem.row.id.value, problem.row.name));
+  tx.effects.info(fmt::format("problem {} ({}) continues", problem.row.id.value, problem.row.name));
   tx.effects.add(effect::Announce{});
   return tx.store.update_problem(problem.row);
 }

@@ -160,8 +160,9 @@ Result<protocol::Preview> Previews::make(Job job, Otherwise otherwise) {
   lost.insert(lost.end(), files.damaged().begin(), files.damaged().end());
   if (!lost.empty()) {
     kernel_.writer().submit_surely([lost](Transaction& tx) { return take_damage(tx, lost); });
-    return Error{ErrorKind::unavailable,
-                 "some of what was stored is damaged, and is mended or told of: ask again in a moment"};
+    return Error{
+        ErrorKind::unavailable,
+        "some stored results are damaged; the server repairs or reports them. Try again in a moment"};
   }
   auto shown =
       kernel_.managers().preview(job.manager, job.preview.stage, pieces, origins_of(job.pieces, job.hosts));

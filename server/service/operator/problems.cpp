@@ -156,7 +156,7 @@ Status change_rules(Transaction& tx, ProblemId id, const protocol::ChangeStrateg
     if (problem->stage) TRY(problem->stage->apply(policy::StragglerEvent{name_of(*rule)}, tx.now));
   }
   tx.effects.info(
-      fmt::format("problem {} ({}) goes on with strategy {}, straggler rule {}, weight {} and priority {}",
+      fmt::format("problem {} ({}) continues with strategy {}, straggler rule {}, weight {} and priority {}",
                   id.value, problem->row.name, problem->row.strategy, policy::name_of(problem->row.straggler),
                   problem->row.weight, problem->row.priority));
   tell_dispatch(tx, *problem);

@@ -152,7 +152,7 @@ class Check {
     if (whole.ok()) return;
     add("audit-log", Severity::serious,
         whole.error().message +
-            ". Compare it with a backup; `gleaner-server run --accept-loss` goes on with the log as it is");
+            ". Compare it with a backup; `gleaner-server run --accept-loss` starts with the log as it is");
   }
 
   using Reader = std::function<Result<std::string>(const std::string& digest,
@@ -371,9 +371,9 @@ Result<CheckReport> check_project(io::Files& files, const Settings& settings, co
   const bool loses = check.behind_ && options.loss == storage::Loss::refused;
   const bool stray = !report.store.strays.empty() || report.store.twice > 0;
   if (!check.readable_ || loses || stray) {
-    report.done.push_back(loses ? "nothing was mended: what this older store does not name may be what it "
+    report.done.push_back(loses ? "nothing was repaired: what this older store does not name may be what it "
                                   "forgot. With --accept-loss that is given up, too"
-                                : "nothing was mended: the store itself is damaged");
+                                : "nothing was repaired: the store itself is damaged");
     return std::move(report);
   }
   TRY(repair_project(files, settings, check.damage_, options.loss, now, report));

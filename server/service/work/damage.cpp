@@ -64,7 +64,7 @@ Status stop_problem(Transaction& tx, Problem& problem, const protocol::Input& in
 std::string archive_message(const Application& application) {
   return fmt::format(
       "{}the archive of {}@{} is damaged or gone, and hosts cannot fetch it: `gleaner-admin app add` the "
-      "same bundle again, and it goes on",
+      "same bundle again, and it continues",
       stopped_mark, application.row.name, application.row.version);
 }
 

@@ -324,7 +324,7 @@ Status upgrade(Transaction& tx, Problem& problem, const Application& version, st
   if (!over(row.state)) tell_dispatch(tx, problem);
   tx.effects.add(effect::EndManager{row.id});
   tx.effects.info(
-      fmt::format("problem {} ({}) goes on with {}", row.id.value, row.name, problem.application_name));
+      fmt::format("problem {} ({}) continues with {}", row.id.value, row.name, problem.application_name));
   TRY(tx.store.update_problem(row));
   std::string nothing_failed;
   return retry(tx, problem, nothing_failed);

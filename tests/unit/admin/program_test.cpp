@@ -269,7 +269,7 @@ TEST_CASE("a person at a terminal is asked before a problem is ended for good", 
   const auto cancelled = [&] { return world.server.calls().back().call.starts_with("POST"); };
   world.answer = "n";
   CHECK(world.run({"problem", "cancel", "1"}) == 1);
-  CHECK(says(world.out, "goes on"));
+  CHECK(says(world.out, "keeps running"));
   CHECK_FALSE(cancelled());
   world.answer = "y";
   CHECK(world.run({"problem", "cancel", "1"}) == 0);
@@ -308,7 +308,7 @@ TEST_CASE("results are downloaded and their paths printed", "[program]") {
   auto problem = a_problem(1, "a");
   world.server.on("GET /v1/admin/problems/1", 200, protocol::encode(problem));
   CHECK(world.run({"problem", "result", "1"}) == 4);
-  CHECK(says(world.error, "no results yet"));
+  CHECK(says(world.error, "no result yet"));
   problem.accepted = 3;
   problem.eta_seconds = 60;
   problem.eta_low_seconds = 50;
@@ -424,7 +424,7 @@ TEST_CASE("enrolment codes", "[program]") {
   world.server.on("POST /v1/admin/codes", 200, protocol::encode(made));
   CHECK(world.run({"code", "add", "lab", "--hosts", "20", "--expires", "30d", "--strangers"}) == 0);
   CHECK(world.out == "gleaner://grid.test:8443/abc\n");  // alone, for scripts
-  CHECK(says(world.error, "shown this once"));
+  CHECK(says(world.error, "shown only once"));
   for (const char* time : {"30", "d", "0d", "-1d", "30y", "1000w", "99999999999999999999d"}) {
     INFO(time);
     CHECK(world.run({"code", "add", "lab", "--expires", time}) != 0);
@@ -457,7 +457,7 @@ TEST_CASE("admin tokens", "[program]") {
   world.server.on("POST /v1/admin/tokens", 200, protocol::encode(made));
   CHECK(world.run({"token", "add", "ann", "--role", "operator", "--expires", "30d"}) == 0);
   CHECK(world.out == "abc\n");  // alone, for scripts
-  CHECK(says(world.error, "shown this once"));
+  CHECK(says(world.error, "shown only once"));
   const auto sent = protocol::decode<protocol::AddToken>(world.server.calls().back().request.body).value();
   CHECK(sent.role == protocol::Role::operate);
   CHECK(sent.lifetime_seconds == 30 * 86'400);
@@ -527,7 +527,7 @@ TEST_CASE("bans", "[program]") {
   CHECK(says(world.out, "\"subject\":\"192.0.2.0/24\""));
   world.server.on("POST /v1/admin/bans/network/remove", 200, protocol::encode(made));
   CHECK(world.run({"ban", "remove", "--network", "192.0.2.0/24"}) == 0);
-  CHECK(world.out == "the network 192.0.2.0/24 is banned no more\n");
+  CHECK(world.out == "the network 192.0.2.0/24 is no longer banned\n");
 }
 
 TEST_CASE("the audit log", "[program]") {

@@ -145,7 +145,7 @@ TEST_CASE("Control-C ends the watching, not the problem", "[watch]") {
   world.server.on(call, 200, problem(ProblemState::running, 2));
   world.interrupt_after_waits = 3;
   CHECK(world.run({"problem", "watch", "3"}) == 1);
-  CHECK(world.error.find("the problem goes on") != std::string::npos);
+  CHECK(world.error.find("the problem continues") != std::string::npos);
   for (const auto& each : world.server.calls()) CHECK(each.call == call);
 }
 

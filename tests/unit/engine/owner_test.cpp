@@ -359,7 +359,7 @@ TEST_CASE("A computer that was told to finish says so while it computes, and whe
   desk.world.engine->tick();
   const auto reason = [&] { return desk.world.engine->status().reason; };
   CHECK(reason().starts_with("computing "));
-  CHECK(reason().ends_with("; you asked to finish: no more work is fetched until `gleaner resume`"));
+  CHECK(reason().ends_with("; you asked to finish: no new work is fetched until `gleaner resume`"));
   REQUIRE(desk.world.run_until([&] { return desk.world.nothing_in_hand(); }, 200ms));
   CHECK(reason() == "not computing: you asked to finish: `gleaner resume` takes work again");
 }

@@ -65,8 +65,8 @@ TEST_CASE("Two projects with units, problems and bundles of the same names are k
   CHECK(two.world.engine->status().items_total == 32);
   CHECK(std::filesystem::exists(two.other.project / "receipts/log"));
   const std::string reason = two.world.engine->status().reason;
-  CHECK(reason.find("Atlas: the server has no work now") != std::string::npos);
-  CHECK(reason.find("Birds: the server has no work now") != std::string::npos);
+  CHECK(reason.find("Atlas: no work available for this computer right now") != std::string::npos);
+  CHECK(reason.find("Birds: no work available for this computer right now") != std::string::npos);
 }
 
 TEST_CASE("The time that each project gets is near its share while both have work") {

@@ -77,7 +77,7 @@ TEST_CASE("A refusal is told with its reason, and what was told of a problem lon
   CHECK(text.find(
             "2 refused since the client started\n  refused   the last one because: item 7: not a number\n") !=
         std::string::npos);
-  CHECK(text.find("words: 90 % was done when this computer had its last part of it") != std::string::npos);
+  CHECK(text.find("words: was 90 % done when this computer finished its part") != std::string::npos);
   CHECK(text.find("  together  letters: 50 % done, ") != std::string::npos);
 }
 

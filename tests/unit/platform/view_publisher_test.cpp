@@ -55,7 +55,7 @@ TEST_CASE("A declared view may be a part of an item, or tiles") {
 TEST_CASE("What is new is written soon; that time went by is not new") {
   view::View shown;
   shown.mode = "pause";
-  shown.reason = "not computing: the server has no work now";
+  shown.reason = "not computing: no work available for this computer right now";
   shown.cores = {{"idle", "", 0, 0, 0}};
   view::View now = shown;
   CHECK(patience_between(shown, now) == ViewPublisher::calm_interval);
