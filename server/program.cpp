@@ -27,6 +27,7 @@
 #include "shared/protocol/join_code.h"
 #include "shared/terminal/print.h"
 #include "shared/token/root_key.h"
+#include "shared/usage/help.h"
 #include "shared/usage/usage.h"
 
 namespace gleaner::server {
@@ -135,6 +136,7 @@ int run_program(int argc, char** argv) {
   io::make_private_files();
   CLI::App app{"Gleaner's server: hands out signed work, stores results, combines answers.",
                "gleaner-server"};
+  usage::set_help_form(app);
   app.set_version_flag("--version", std::string("gleaner-server ") + version_text);
   app.require_subcommand(1);
   app.footer(
@@ -146,10 +148,12 @@ int run_program(int argc, char** argv) {
   auto* init_command =
       app.add_subcommand("init", "create a project: keys, settings, empty store; prints the join code");
   init_command->add_option("DIR", directory, "directory for the new project")->required();
-  init_command->add_option("--offline", offline, "where the root and signer keys go (default: DIR.offline)");
-  init_command->add_option(
-      "--root-key", root_key,
-      "use this root key instead of making one: pkcs11:... in a hardware token, or a file");
+  init_command->add_option("--offline", offline, "where the root and signer keys go (default: DIR.offline)")
+      ->type_name("DIR");
+  init_command
+      ->add_option("--root-key", root_key,
+                   "use this root key instead of making one: pkcs11:... in a hardware token, or a file")
+      ->type_name("KEY");
   init_command->add_option("--name", init.configuration.name, "what volunteers see")->capture_default_str();
   init_command->add_option("--address", init.configuration.address, "address to listen on")
       ->capture_default_str();
@@ -189,6 +193,7 @@ int run_program(int argc, char** argv) {
   std::int64_t hold = 5;
   front_command
       ->add_option("--hold", hold, "seconds for which requests wait while no server leads (0: they do not)")
+      ->type_name("SECONDS")
       ->capture_default_str()
       ->check(CLI::Range(0, 60));
   std::string link_key;
@@ -226,7 +231,8 @@ int run_program(int argc, char** argv) {
   backup_command
       ->add_option("--former", former,
                    "an earlier backup with --objects; blobs that it has are not copied again")
-      ->needs(objects_option);
+      ->needs(objects_option)
+      ->type_name("DIR");
   auto* restore_command =
       app.add_subcommand("restore", "make a project of a backup, in the place of one that is lost");
   restore_command->add_option("BACKUP", into, "the backup's directory")->required();
@@ -243,9 +249,11 @@ int run_program(int argc, char** argv) {
   migrate_command->add_option("DIR", directory, "the project's directory")->required();
   auto* rows_option =
       migrate_command->add_option("--to", migrate.to, "the rows: postgresql://HOST/DATABASE, or store.sqlite")
+          ->type_name("PLACE")
           ->check(objection_to_place);
   migrate_command
       ->add_option("--from", migrate.from, "where the rows are, if not where the settings say (store.url)")
+      ->type_name("PLACE")
       ->check(objection_to_place)
       ->needs(rows_option);
   std::string blobs_to;
@@ -253,6 +261,7 @@ int run_program(int argc, char** argv) {
   migrate_command
       ->add_option("--blobs", blobs_to,
                    "archives, inputs and large results: s3+https://HOST/BUCKET[/PREFIX], or files")
+      ->type_name("PLACE")
       ->check(objection_to_blob_place);
   migrate_command->add_flag("--ahead", ahead,
                             "only copy what there is, while the server runs; the move is shorter then");

@@ -25,6 +25,7 @@
 #include "shared/logging/log.h"
 #include "shared/protocol/codec.h"
 #include "shared/terminal/print.h"
+#include "shared/usage/help.h"
 #include "shared/usage/usage.h"
 
 namespace gleaner::server {
@@ -177,12 +178,16 @@ int run_relay_program(int argc, char** argv) {
   io::make_private_files();
   CLI::App app{"A relay of a Gleaner project: one host to its project, a server to the hosts under it.",
                "gleaner-relay"};
+  usage::set_help_form(app);
   app.set_version_flag("--version", std::string("gleaner-relay ") + version_text);
   app.require_subcommand(1);
   app.fallthrough();
   app.footer("Exit codes: 0 success, 1 failure, 2 wrong usage.  Manual: man gleaner-relay");
   std::string root = default_directory;
-  app.add_option("--relay", root, "the relay's directory")->envname("GLEANER_RELAY")->capture_default_str();
+  app.add_option("--relay", root, "the relay's directory")
+      ->type_name("DIR")
+      ->envname("GLEANER_RELAY")
+      ->capture_default_str();
 
   RelayJoin join;
   auto* join_command = app.add_subcommand("join", "join a project as a relay, or move to another parent");
@@ -191,7 +196,8 @@ int run_relay_program(int argc, char** argv) {
                    "a join code of `gleaner-admin relay allow`; or -: a line of standard input, which other "
                    "users cannot see")
       ->required();
-  join_command->add_option("--via", join.via, "HOST[:PORT] of the parent relay (default: the code's server)");
+  join_command->add_option("--via", join.via, "the parent relay (default: the code's server)")
+      ->type_name("HOST[:PORT]");
   join_command->add_option("--name", join.name, "name of the relay in lists and pages");
   join_command->add_option("--address", join.address, "address to listen on (default: 0.0.0.0)");
   join_command->add_option("--port", join.port, "port to listen on (default: 8443)")
@@ -213,9 +219,10 @@ int run_relay_program(int argc, char** argv) {
 
   auto* code_command = app.add_subcommand("code", "print the join code of the hosts under it");
   std::string fallback;
-  code_command->add_option(
-      "--fallback", fallback,
-      "the project's join code, with which hosts join it when this relay is gone for good");
+  code_command
+      ->add_option("--fallback", fallback,
+                   "the project's join code, with which hosts join it when this relay is gone for good")
+      ->type_name("CODE");
   bool json = false;
   auto* status_command = app.add_subcommand("status", "show the state of the running relay");
   status_command->add_flag("--json", json, "print one JSON document");

@@ -12,6 +12,7 @@
 #include "client/agent/session_watch.h"
 #include "shared/base/version.h"
 #include "shared/terminal/print.h"
+#include "shared/usage/help.h"
 #include "shared/usage/usage.h"
 
 namespace gleaner::agent {
@@ -82,12 +83,14 @@ int agent_main(int argc, char** argv) {
   CLI::App app{
       "gleaner-agent: reports to the Gleaner client on this computer whether somebody uses this session",
       "gleaner-agent"};
+  usage::set_help_form(app);
   app.set_version_flag("--version", std::string("gleaner-agent ") + version_text);
   app.footer(
       "It watches the session that it is started in, reports only that somebody is there or since "
       "when\nnobody is, and ends with the session. Exit status: 0 the session is over, 1 there is none, 2 "
       "wrong usage.");
-  app.add_option("--socket", options.sockets, "Where a client listens; may be repeated (default: the usual)");
+  app.add_option("--socket", options.sockets, "Socket of a client (repeatable; default: the usual ones)")
+      ->type_name("FILE");
   app.add_option("--display", options.display, "Watch this X server instead of the session's own");
   app.add_option("--idle-seconds", options.granularity,
                  "Report the session as idle after this many seconds without input")

@@ -21,6 +21,7 @@
 #include "shared/io/private_files.h"
 #include "shared/logging/log.h"
 #include "shared/terminal/print.h"
+#include "shared/usage/help.h"
 #include "shared/usage/usage.h"
 
 namespace gleaner::program {
@@ -149,6 +150,7 @@ int do_sandbox(const Options& options) {
 
 void declare_run(CLI::App& run, Options& options) {
   run.add_option("--cores", options.cores, "How many kernels run at a time; 0: one for each core")
+      ->type_name("N")
       ->check(CLI::Range(0, 4096));
   run.add_option("--run", options.run,
                  "when-idle: only while nobody uses this computer; always: also while somebody does; never")
@@ -176,6 +178,7 @@ int client_main(int argc, char** argv) {
   Options options;
   CLI::App app{"gleaner-client: computes for projects while this computer has nothing else to do",
                "gleaner-client"};
+  usage::set_help_form(app);
   app.set_version_flag("--version", std::string("gleaner-client ") + version);
   app.require_subcommand(1);
   app.footer(
@@ -183,7 +186,7 @@ int client_main(int argc, char** argv) {
       "The state is in --state, else $STATE_DIRECTORY, else /var/lib/gleaner-client (root), else\n"
       "~/.local/share/gleaner-client. Control a running client with `gleaner`.");
   const auto with_state = [&](CLI::App* command) {
-    command->add_option("--state", options.state, "The client's state directory");
+    command->add_option("--state", options.state, "The client's state directory")->type_name("DIR");
     return command;
   };
   CLI::App* join = with_state(app.add_subcommand("join", "Join a project; a client can join several"));

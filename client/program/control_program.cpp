@@ -21,6 +21,7 @@
 #include "shared/json/text.h"
 #include "shared/terminal/print.h"
 #include "shared/terminal/streams.h"
+#include "shared/usage/help.h"
 #include "shared/usage/usage.h"
 
 namespace gleaner::program {
@@ -107,6 +108,7 @@ void declare_pause(CLI::App& app, ControlOptions& options) {
   pause
       ->add_option("--until", options.until,
                    "Until this local time: 18:30, \"mon 8:00\" or \"2026-12-24 18:00\"")
+      ->type_name("TIME")
       ->excludes(duration)
       ->check(check_until);
   pause->add_flag("--at-saved-point", options.saved,
@@ -157,13 +159,15 @@ void declare_page(CLI::App& app, PageCommand& wanted) {
 }
 
 void declare(CLI::App& app, Commands& all) {
+  usage::set_help_form(app);
   app.set_version_flag("--version", std::string("gleaner ") + version);
   app.require_subcommand(1);
   app.footer(
       "Exit status: 0 done, 1 a problem (on standard error), 2 wrong usage, 3 the client is not running.");
-  app.add_option("--state", all.options.state, "The client's state directory");
+  app.add_option("--state", all.options.state, "The client's state directory")->type_name("DIR");
   app.add_option("--socket", all.options.socket,
-                 "The client's control socket, if it is not in that directory");
+                 "The client's control socket, if it is not in that directory")
+      ->type_name("FILE");
   app.add_flag("--json", all.options.json, "Print the answer as JSON");
   add_command(app, "status", "Show what the client is doing, and its progress");
   declare_pause(app, all.options);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "shared/base/version.h"
+#include "shared/usage/help.h"
 #include "shared/usage/usage.h"
 #include "tools/admin/commands.h"
 #include "tools/admin/documents.h"
@@ -61,6 +62,7 @@ int run_program(Outside& outside, std::vector<std::string> arguments) {
                    "gleaner-admin");
   GlobalOptions globals;
   Action chosen;
+  usage::set_help_form(program);
   program.footer(footer);
   program.fallthrough();  // before the sub-commands: they take it over, so that --json may stand anywhere
   program.require_subcommand(1);

@@ -11,6 +11,7 @@
 
 #include "shared/base/limits.h"
 #include "shared/base/version.h"
+#include "shared/usage/help.h"
 #include "shared/usage/usage.h"
 #include "tools/loadgen/session.h"
 
@@ -192,6 +193,7 @@ Result<ExitCode> enrol_line(const Line& line, Console& console) {
 int run_program(Console& console, std::vector<std::string> arguments) {
   CLI::App program("Acts like many hosts: loads a gleaner-server as they would, and measures it.",
                    "gleaner-loadgen");
+  usage::set_help_form(program);
   program.footer(footer);
   program.require_subcommand(1);
   program.set_version_flag("--version", std::string("gleaner-loadgen ") + version_text);

@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "shared/base/version.h"
+#include "shared/usage/help.h"
 #include "shared/usage/usage.h"
 #include "tools/simulator/command/commands.h"
 
@@ -22,6 +23,7 @@ See gleaner-sim(1).)";
 int run_program(Console& console, std::vector<std::string> arguments) {
   CLI::App program("Runs Gleaner's scheduling in virtual time.", "gleaner-sim");
   Action chosen;
+  usage::set_help_form(program);
   program.footer(footer);
   program.require_subcommand(1);
   program.set_version_flag("--version", std::string("gleaner-sim ") + version_text);
