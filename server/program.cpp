@@ -21,6 +21,7 @@
 #include "server/service/core/revocations.h"
 #include "server/storage/open_blobs.h"
 #include "server/storage/open_store.h"
+#include "shared/base/figures.h"
 #include "shared/base/version.h"
 #include "shared/bundle/project_keys.h"
 #include "shared/io/private_files.h"
@@ -67,9 +68,9 @@ int initialise(service::InitOptions options, const std::string& root_key) {
       "key.\n"
       "  admin token   {}\n"
       "  join code     {}\n"
-      "                It may be public: hosts that join with it are strangers, and other hosts verify "
-      "their\n"
-      "                results. For your own computers, whose results count at once, make another code:\n"
+      "                It may be public: hosts that join with it are volunteers', and other hosts verify "
+      "their\n                results. For your own computers, whose results count at once, make another "
+      "code:\n"
       "                gleaner-admin --project {} code add lab --own\n"
       "Serve it with:  {}\n",
       options.configuration.name, options.directory.string(), options.offline.string(),
@@ -98,7 +99,7 @@ int check_configuration(const io::Path& directory) {
   }
   terminal::print("{}: good; the work key is certified until {}\n",
                   service::ProjectDirectory(directory).configuration().string(),
-                  to_rfc3339(secrets->work_certificate_expires));
+                  utc_text(secrets->work_certificate_expires));
   let_managers_read();
   const service::ManagerSandbox sandbox(service::ProjectDirectory(directory), *configuration,
                                         io::real_processes());
@@ -271,7 +272,7 @@ int run_program(int argc, char** argv) {
       "challenge", "answer one question of a certificate authority (ACME) on standard input and output");
   challenge_command->add_option("WEBROOT", webroot, "directory of certbot's webroot plugin")->required();
   auto* code_command =
-      app.add_subcommand("join-code", "print the join code for strangers, which may be public");
+      app.add_subcommand("join-code", "print the join code for volunteers, which may be public");
   code_command->add_option("DIR", directory, "the project's directory")->required();
 
   try {
@@ -361,7 +362,7 @@ int run_program(int argc, char** argv) {
                                                                  static_cast<int>(configuration->port))));
     terminal::print(
         stderr,
-        "Hosts that join with it are strangers: other hosts verify their results. For your own computers:\n"
+        "Hosts that join with it are volunteers': other hosts verify their results. For your own computers:\n"
         "gleaner-admin code add NAME --own\n");
     return 0;
   }

@@ -11,6 +11,7 @@
 #include "server/service/core/project_directory.h"
 #include "server/storage/move_blobs.h"
 #include "server/storage/object_inventory.h"
+#include "shared/base/figures.h"
 #include "shared/json/text.h"
 #include "shared/terminal/print.h"
 
@@ -19,7 +20,6 @@ namespace {
 
 using service::BackupReport;
 
-constexpr double bytes_of_megabyte = 1e6;
 constexpr int code_incomplete = 4;
 
 void print_report(const BackupReport& report) {
@@ -37,8 +37,8 @@ void print_report(const BackupReport& report) {
 }
 
 std::string files_text(const BackupReport& report) {
-  return fmt::format("{} stored files with {:.1f} MB, {} of them linked", report.blobs,
-                     static_cast<double>(report.bytes) / bytes_of_megabyte, report.linked);
+  return fmt::format("{} with {}, {} of them linked", counted(report.blobs, "stored file"),
+                     bytes_text(report.bytes), report.linked);
 }
 
 Error no_object_store(const io::Path& project) {

@@ -7,6 +7,7 @@
 
 #include "server/program_bar.h"
 #include "server/program_owner.h"
+#include "shared/base/figures.h"
 #include "shared/json/text.h"
 #include "shared/terminal/print.h"
 
@@ -18,7 +19,6 @@ using service::Finding;
 using Severity = Finding::Severity;
 
 constexpr int code_good = 0, code_failed = 1, code_mendable = 3, code_serious = 4;
-constexpr std::int64_t megabyte = 1'000'000;
 
 // In JSON; scripts know these words.
 const char* name_of(const Finding& finding) {
@@ -50,15 +50,17 @@ namespace {
 
 void print_text(const CheckReport& report) {
   if (report.store.schema > 0) {
-    terminal::print("store: schema {}, {} transactions, {} hosts, {} problems\n", report.store.schema,
-                    report.store.present.generation, report.store.hosts, report.store.problems.size());
+    terminal::print("store: schema {}, {}, {}, {}\n", report.store.schema,
+                    counted(report.store.present.generation, "transaction"),
+                    counted(report.store.hosts, "host"),
+                    counted(std::ssize(report.store.problems), "problem"));
     for (const auto& [id, problem] : report.store.problems)
       terminal::print("problem {} ({}): {}, stage {}, {} of {} items accepted, {} segments\n", id.value,
-                      problem.name, protocol::name_of(problem.state), problem.stage, problem.accepted,
+                      problem.name, protocol::name_of(problem.state), problem.stage + 1, problem.accepted,
                       std::max<std::int64_t>(problem.items, 0), problem.segments);
   }
-  terminal::print("blobs: {} with {} bytes, {}; {} damaged and {} gone of those in use, {} without use\n",
-                  report.blobs, report.blob_bytes,
+  terminal::print("blobs: {} with {}, {}; {} damaged and {} gone of those in use, {} without use\n",
+                  report.blobs, bytes_text(report.blob_bytes),
                   report.all_read ? "all read" : "none read (--deep reads them)", report.blobs_damaged,
                   report.blobs_missing, report.orphans);
   for (const auto& finding : report.findings)
@@ -114,7 +116,7 @@ int run_check(const service::Settings& settings, service::CheckOptions options, 
   Bar bar;
   if (::isatty(STDERR_FILENO) == 1)
     options.progress = [&bar](std::int64_t done, std::int64_t all) {
-      bar.draw(done, all, [&] { return fmt::format("{} of {} MB read", done / megabyte, all / megabyte); });
+      bar.draw(done, all, [&] { return fmt::format("{} of {} read", bytes_text(done), bytes_text(all)); });
     };
   const Status user = check_user(settings.directory.root(), "check");
   const auto report = user.ok()

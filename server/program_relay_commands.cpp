@@ -11,6 +11,7 @@
 #include "server/relay/join.h"
 #include "server/storage/directory_lock.h"
 #include "server/storage/open_store.h"
+#include "shared/base/figures.h"
 #include "shared/base/version.h"
 #include "shared/io/secret_file.h"
 #include "shared/json/text.h"
@@ -109,8 +110,8 @@ std::string this_machine() {
 // Of results for the parent.
 std::string waiting_text(const protocol::RelayStatus& status) {
   if (status.results == 0) return "nothing";
-  return fmt::format("{} results of {} bytes, since {}{}", status.results, status.result_bytes,
-                     to_rfc3339(status.results_since),
+  return fmt::format("{} ({}), since {}{}", counted(status.results, "result"),
+                     bytes_text(status.result_bytes), local_text(status.results_since),
                      status.full ? "; that is as much as relay.toml allows: hosts keep theirs" : "");
 }
 
@@ -241,11 +242,11 @@ Status print_relay_status(const relay::RelayDirectory& directory, Format format)
   TRY_ASSIGN(const auto status, protocol::decode<protocol::RelayStatus>(answer.reply->body));
   terminal::print(
       "relay {}, host {} of the project\n"
-      "  parent        {}, heard {}\n",
+      "  parent        {}, last contact {}\n",
       status.name, status.host.value, status.parent,
       status.heard_at == Timestamp{} ? std::string("never since its start")
-                                     : "at " + to_rfc3339(status.heard_at));
-  if (!status.trouble.empty()) terminal::print("                not heard now: {}\n", status.trouble);
+                                     : "at " + local_text(status.heard_at));
+  if (!status.trouble.empty()) terminal::print("                no contact now: {}\n", status.trouble);
   terminal::print(
       "  hosts         {}, of which {} have units\n"
       "  units         {}\n"

@@ -110,8 +110,8 @@ int run_server(const io::Path& directory, int port_override, const std::string& 
   const service::ProjectDirectory project(directory);
   if (configuration->former_own)
     spdlog::warn(
-        "{}: hosts.own counts no more: remove the line. New hosts are strangers, unless their code was made "
-        "with "
+        "{}: hosts.own has no effect any more: remove the line. New hosts are volunteers', unless their code "
+        "was made with "
         "`gleaner-admin code add NAME --own`; those that joined before stay what they were.",
         project.configuration().string());
   auto secrets = service::read_secrets(io::real_files(), project, system_clock().now());
@@ -177,7 +177,7 @@ int run_server(const io::Path& directory, int port_override, const std::string& 
   if (code_secrets.enrolment_secret.empty())
     spdlog::info("join code not shown (gleaner-admin code)");
   else
-    spdlog::info("join code {}, for strangers (for your own computers: gleaner-admin code add NAME --own)",
+    spdlog::info("join code {}, for volunteers (for your own computers: gleaner-admin code add NAME --own)",
                  protocol::to_text(service::join_code(*configuration, code_secrets.root_key,
                                                       code_secrets.enrolment_secret, server.port())));
   sd_notify(0, "READY=1");

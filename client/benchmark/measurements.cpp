@@ -2,7 +2,10 @@
 
 #include <spdlog/spdlog.h>
 
+#include <cmath>
+
 #include "client/benchmark/benchmark.h"
+#include "shared/base/figures.h"
 #include "shared/base/limits.h"
 #include "shared/protocol/codec.h"
 
@@ -63,8 +66,9 @@ void Measurements::take(const Outcome& measured) {
     if (!one->ok()) return spdlog::error("{}", one->error().message);
   benchmark_ = protocol::Benchmark{*measured.one_core, context_.clock.now()};
   speeds_ = {*measured.all_cores, measured.memory, 0, 0};
-  spdlog::info("benchmark: {:.0f} MFLOP/s on one core, {:.0f} on all; memory {:.1f} GB/s", *measured.one_core,
-               *measured.all_cores, 1e-9 * measured.memory);
+  spdlog::info("benchmark: {} Mflop/s on one core, {} on all; memory {}/s",
+               count_text(std::llround(*measured.one_core)), count_text(std::llround(*measured.all_cores)),
+               bytes_text(std::llround(measured.memory)));
   keep();
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "shared/base/figures.h"
+
 namespace gleaner::engine {
 
 using client_policy::RunMode;
@@ -75,7 +77,7 @@ std::string computing(const EngineView& engine) {
   }
   if (running == 0) return {};
   return "computing " + joined(problems, " and ") + " on " + std::to_string(running) + " of " +
-         std::to_string(engine.slots.size()) + (engine.slots.size() == 1 ? " core" : " cores");
+         counted(static_cast<std::int64_t>(engine.slots.size()), "core");
 }
 
 // What needs more cores at once than the level of this moment leaves.
@@ -160,7 +162,7 @@ std::string state_of(const EngineView& engine, const Membership& project, Steady
   const auto cores = std::count_if(engine.slots.begin(), engine.slots.end(), [&project](const auto& slot) {
     return slot->unit() != nullptr && !slot->paused() && project.holds(*slot->unit());
   });
-  if (cores > 0) return "computing on " + std::to_string(cores) + (cores == 1 ? " core" : " cores");
+  if (cores > 0) return "computing on " + counted(cores, "core");
   if (std::string why = waiting_for(project); !why.empty()) return why;
   if (std::string why = without_work(project, now); !why.empty()) return why;
   return project.units().empty() ? "asked when its turn comes" : "its turn comes";

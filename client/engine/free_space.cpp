@@ -1,5 +1,7 @@
 #include "client/engine/free_space.h"
 
+#include "shared/base/figures.h"
+
 namespace gleaner::engine {
 
 void FreeSpace::look(std::int64_t bytes_min, SteadyTime now) {
@@ -8,9 +10,9 @@ void FreeSpace::look(std::int64_t bytes_min, SteadyTime now) {
   const auto free = files_.free_bytes(root_);
   shortage_.reset();
   if (free.ok() && *free < bytes_min)
-    shortage_ = std::to_string(*free >> 20) + " MiB of the disk are free, and the preference " +
-                "disk_free_megabytes leaves " + std::to_string(bytes_min >> 20) +
-                " MiB alone: no new work is fetched until more is free";
+    shortage_ = bytes_text(*free) + " of the disk are free, and the preference " +
+                "disk_free_megabytes leaves " + bytes_text(bytes_min) +
+                " free: no new work is fetched until more is free";
 }
 
 }  // namespace gleaner::engine

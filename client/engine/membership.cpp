@@ -234,7 +234,7 @@ void Membership::send_move() {
     return session_.move(part_, names_.name + ": joining as a host of its own", Because::identity);
   const auto since = session_.silence().since();
   session_.move(move_,
-                names_.server + " has not answered since " + (since ? to_rfc3339(*since) : "long") +
+                names_.server + " has not answered since " + (since ? local_text(*since) : "long") +
                     ": another place of its project is asked",
                 Because::relay);
 }

@@ -6,6 +6,8 @@
 #include <sstream>
 #include <vector>
 
+#include "shared/base/figures.h"
+
 namespace gleaner::client_policy {
 namespace {
 
@@ -88,7 +90,7 @@ Level least_of(const Level& one, const Level& other) {
 std::string text_of(const Level& level) {
   if (!level.limits()) return {};
   std::string text = "at most ";
-  if (level.cores > 0) text += std::to_string(level.cores) + (level.cores == 1 ? " core" : " cores");
+  if (level.cores > 0) text += counted(level.cores, "core");
   if (level.cpu_share >= 1) return text;
   if (level.cores > 0) text += ", ";
   return text + std::to_string(std::lround(100 * level.cpu_share)) +

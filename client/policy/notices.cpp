@@ -17,14 +17,14 @@ std::string text_of(Trouble trouble, const std::string& name) {
     case Trouble::revoked:
       return name + " no longer accepts this computer. If it may return, join again with a new join code.";
     case Trouble::held_back:
-      return name + " gives this computer no work because its results failed. `gleaner why` says more.";
+      return name + " gives this computer no work because its results failed. Run `gleaner why` for details.";
     case Trouble::unreachable:
-      return "This computer has not reached " + name + " for a week. `gleaner why` says why.";
+      return "This computer has not reached " + name + " for a week. Run `gleaner why` for the reason.";
     case Trouble::undelivered:
       return "This computer has not been able to deliver its results to " + name +
-             " for a week. `gleaner why` says more.";
+             " for a week. Run `gleaner why` for details.";
     case Trouble::no_work:
-      return "This computer has had no work for a week. `gleaner why` says why.";
+      return "This computer has had no work for a week. Run `gleaner why` for the reason.";
   }
   return {};
 }
@@ -79,8 +79,9 @@ std::optional<Notice> Notices::due(const std::vector<TroubleSeen>& seen, Timesta
     for (const Entry& entry : memory_.entries) {
       if (!may || !is_of(entry, one.project, one.trouble) || !ripe(entry, now, steady)) continue;
       if (!due_ || !is_of(*due_, entry.project, entry.trouble))
-        due_ = Under{
-            {++last_number_, "Gleaner needs you", text_of(one.trouble, one.name)}, one.project, one.trouble};
+        due_ = Under{{++last_number_, "Gleaner needs your attention", text_of(one.trouble, one.name)},
+                     one.project,
+                     one.trouble};
       return due_->notice;
     }
   due_.reset();

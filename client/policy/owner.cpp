@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "shared/base/figures.h"
+
 namespace gleaner::client_policy {
 namespace {
 
@@ -117,10 +119,7 @@ void OwnerPolicy::Now::add(const OwnerRules& rules, Situation situation, const s
 
 std::string rough_text(Duration duration) {
   const double seconds = std::max(0.0, to_seconds(duration));
-  const auto count = [](double value, const char* unit) {
-    const long whole = std::lround(value);
-    return std::to_string(whole) + " " + unit + (whole == 1 ? "" : "s");
-  };
+  const auto count = [](double value, const char* unit) { return counted(std::llround(value), unit); };
   if (seconds < 100) return count(seconds, "second");
   if (seconds < 6000) return count(seconds / 60, "minute");
   return count(seconds / 3600, "hour");

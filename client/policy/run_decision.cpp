@@ -3,17 +3,19 @@
 #include <algorithm>
 #include <cmath>
 
+#include "shared/base/figures.h"
+
 namespace gleaner::client_policy {
 namespace {
 
 std::string more_text(Duration left) {
   const auto seconds = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(to_seconds(left))));
-  if (seconds < 60) return std::to_string(seconds) + (seconds == 1 ? " more second" : " more seconds");
+  if (seconds < 60) return counted(seconds, "more second");
   const auto minutes = (seconds + 59) / 60;
   constexpr std::int64_t day = 24 * 60;
-  if (minutes >= 4 * day) return std::to_string((minutes + day / 2) / day) + " more days";
-  if (minutes >= 180) return std::to_string((minutes + 30) / 60) + " more hours";
-  return std::to_string(minutes) + (minutes == 1 ? " more minute" : " more minutes");
+  if (minutes >= 4 * day) return counted((minutes + day / 2) / day, "more day");
+  if (minutes >= 180) return counted((minutes + 30) / 60, "more hour");
+  return counted(minutes, "more minute");
 }
 
 std::string share_text(double share) {

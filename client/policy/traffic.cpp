@@ -1,17 +1,14 @@
 #include "client/policy/traffic.h"
 
+#include "shared/base/figures.h"
+
 namespace gleaner::client_policy {
 namespace {
 
 constexpr int minutes_a_day = 24 * 60;
-constexpr std::int64_t megabyte = 1'000'000;
-
-std::string megabytes(std::int64_t bytes) {
-  return std::to_string((bytes + megabyte / 2) / megabyte);
-}
 
 std::string part_text(std::int64_t bytes, std::int64_t bytes_max, const char* when) {
-  return megabytes(bytes) + " MB" + (bytes_max > 0 ? " of " + megabytes(bytes_max) : "") + when;
+  return bytes_text(bytes) + (bytes_max > 0 ? " of " + bytes_text(bytes_max) : "") + when;
 }
 
 }  // namespace
@@ -40,11 +37,11 @@ void add_traffic(TrafficCount& count, const LocalDate& date, std::int64_t bytes)
 
 std::string traffic_trouble(const TrafficCount& count, const TrafficLimits& limits) {
   if (limits.month_bytes > 0 && count.month_bytes >= limits.month_bytes)
-    return "this month's traffic of " + megabytes(limits.month_bytes) +
-           " MB is used up, say the preferences; a new month begins with its first day";
+    return "this month's traffic of " + bytes_text(limits.month_bytes) +
+           " is used up, say the preferences; a new month begins with its first day";
   if (limits.day_bytes > 0 && count.day_bytes >= limits.day_bytes)
-    return "today's traffic of " + megabytes(limits.day_bytes) +
-           " MB is used up, say the preferences; a new day begins at midnight";
+    return "today's traffic of " + bytes_text(limits.day_bytes) +
+           " is used up, say the preferences; a new day begins at midnight";
   return {};
 }
 

@@ -31,7 +31,7 @@ struct TrafficLimits {
 };
 // Why nothing more may be moved; empty: it may.
 [[nodiscard]] std::string traffic_trouble(const TrafficCount& count, const TrafficLimits& limits);
-// "traffic: 12 MB of 500 today, 340 MB this month".
+// "traffic: 12.0 MiB of 476.8 MiB today, 340.2 MiB this month".
 [[nodiscard]] std::string text_of(const TrafficCount& count, const TrafficLimits& limits);
 
 }  // namespace gleaner::client_policy

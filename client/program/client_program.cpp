@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <memory>
 
@@ -17,6 +18,7 @@
 #include "client/program/join_program.h"
 #include "client/program/preferences_program.h"
 #include "client/program/version.h"
+#include "shared/base/figures.h"
 #include "shared/base/paths.h"
 #include "shared/io/private_files.h"
 #include "shared/logging/log.h"
@@ -105,10 +107,11 @@ int do_benchmark() {
   const auto together = benchmark::run_linpack_on_all(cores);
   if (!together.ok()) return fail(together.error());
   terminal::print(
-      "one core   {:.0f} MFLOP/s (Linpack 500, double precision; residual {:.2f})\n"
-      "all {:<6} {:.0f} MFLOP/s at once\n"
-      "memory     {:.1f} GB/s (triad, one core)\n",
-      result->mflops, result->residual, cores, *together, 1e-9 * benchmark::run_triad());
+      "one core   {} Mflop/s (Linpack 500, double precision; residual {:.2f})\n"
+      "all {:<6} {} Mflop/s at once\n"
+      "memory     {}/s (triad, one core)\n",
+      count_text(std::llround(result->mflops)), result->residual, cores, count_text(std::llround(*together)),
+      bytes_text(std::llround(benchmark::run_triad())));
   return exit_ok;
 }
 

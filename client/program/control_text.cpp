@@ -11,6 +11,7 @@
 
 #include "client/view/given.h"
 #include "shared/base/clean_text.h"
+#include "shared/base/figures.h"
 
 namespace gleaner::program {
 namespace {
@@ -22,6 +23,10 @@ std::string duration_text(double seconds) {
   if (seconds < 100) return fmt::format("{:.0f} s", seconds);
   if (seconds < 6000) return fmt::format("{:.0f} min", seconds / 60);
   return fmt::format("{:.1f} h", seconds / 3600);
+}
+
+std::int64_t whole_of(const Json& object, const char* name) {
+  return std::llround(number_of(object, name));
 }
 
 std::string painted(const std::string& word, const char* code, Colour colour) {
@@ -63,13 +68,12 @@ std::string contact_text(double ago) {
 }
 
 std::string problem_line(const Json& problem) {
-  const double hosts = number_of(problem, "hosts");
   if (const Json& in_hand = problem["in_hand"]; in_hand.is_boolean() && !in_hand.boolean())
     return fmt::format("  last      {}: was {} % done when this computer finished its part\n",
                        text_of(problem, "name"), done_text(number_of(problem, "done")));
-  return fmt::format("  together  {}: {} % done, {:.0f} items in this stage, by {:.0f} {}\n",
-                     text_of(problem, "name"), done_text(number_of(problem, "done")),
-                     number_of(problem, "items"), hosts, hosts == 1 ? "computer" : "computers");
+  return fmt::format("  together  {}: {} % done, {} in this stage, by {}\n", text_of(problem, "name"),
+                     done_text(number_of(problem, "done")), counted(whole_of(problem, "items"), "item"),
+                     counted(whole_of(problem, "hosts"), "computer"));
 }
 
 // With several projects a line each, else the one that is told of anyway.
@@ -86,7 +90,7 @@ std::string projects_lines(const Json& status) {
 }
 
 std::string cores_at(double cores, double share) {
-  return fmt::format("{:.0f} {} at {:.0f} %", cores, cores == 1 ? "core" : "cores", 100 * share);
+  return fmt::format("{} at {:.0f} %", counted(std::llround(cores), "core"), 100 * share);
 }
 
 // Of a computer that the client may use only in part: "0.3 of 2 cores". With what a level leaves now.
@@ -111,18 +115,20 @@ std::string computer_line(const Json& status) {
 std::string status_text(const Json& status, Colour colour) {
   std::string out = painted(text_of(status, "reason"), "1", colour) + "\n";
   out += projects_lines(status);
-  out += computer_line(status) + fmt::format(", {}, {:.0f} MFLOP/s a core\n", cores_text(status),
-                                             number_of(status, "benchmark_mflops"));
-  out += fmt::format("  accepted  {:.0f} items so far, {:.0f} of them today\n",
-                     number_of(status, "items_total"), number_of(status, "items_today"));
-  out += fmt::format(
-      "  answers   {:.0f} results accepted, {:.0f} not needed, {:.0f} refused since the client started\n",
-      number_of(status, "commits_accepted"), number_of(status, "commits_duplicate"),
-      number_of(status, "commits_refused"));
+  out += computer_line(status) + fmt::format(", {}, {} Mflop/s a core\n", cores_text(status),
+                                             count_text(whole_of(status, "benchmark_mflops")));
+  out += fmt::format("  accepted  {} so far, {} of them today\n",
+                     counted(whole_of(status, "items_total"), "item"),
+                     count_text(whole_of(status, "items_today")));
+  out += fmt::format("  results   {} accepted, {}, {} rejected since the client started\n",
+                     count_text(whole_of(status, "commits_accepted")),
+                     counted(whole_of(status, "commits_duplicate"), "duplicate"),
+                     count_text(whole_of(status, "commits_refused")));
   if (const std::string why = text_of(status, "last_refusal"); !why.empty())
-    out += fmt::format("  refused   the last one because: {}\n", why);
+    out += fmt::format("  rejected  the last one because: {}\n", why);
   out += "  so far    " + given_text(status) + "\n";
-  out += fmt::format("  waiting   {:.0f} results for the server's answer; {}\n", number_of(status, "outbox"),
+  out += fmt::format("  waiting   {} for the server's answer; {}\n",
+                     counted(whole_of(status, "outbox"), "result"),
                      contact_text(number_of(status, "last_contact_seconds")));
   for (const Json& project : status["projects"].elements())
     if (const std::string place = text_of(project, "place"); !place.empty())

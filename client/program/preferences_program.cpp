@@ -9,6 +9,7 @@
 #include "client/program/control_text.h"
 #include "client/program/exit_status.h"
 #include "client/settings/preference_texts.h"
+#include "shared/base/figures.h"
 #include "shared/json/text.h"
 #include "shared/terminal/print.h"
 
@@ -93,12 +94,11 @@ Status check_for_this_computer(const state::StateDirectory& state, const std::st
     const auto space = std::filesystem::space(state.root, error);
     const auto megabytes = static_cast<std::int64_t>(space.capacity >> 20);
     if (error || wanted <= megabytes) return {};
-    return Error{ErrorKind::invalid, "the disk has " + std::to_string(megabytes) + " MB altogether"};
+    return Error{ErrorKind::invalid, "the disk has " + count_text(megabytes) + " MiB in all"};
   }
   const int present = cores_here();
   if (wanted <= present) return {};
-  return Error{ErrorKind::invalid, "this computer has " + std::to_string(present) +
-                                       (present == 1 ? " core" : " cores") + "; 0 means all of them"};
+  return Error{ErrorKind::invalid, "this computer has " + counted(present, "core") + "; 0 means all of them"};
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "client/program/exit_status.h"
 #include "client/receipts/receipts.h"
 #include "client/state/projects.h"
+#include "shared/base/figures.h"
 #include "shared/json/text.h"
 #include "shared/terminal/print.h"
 
@@ -111,9 +112,9 @@ void print(const Account& account, bool all, bool named) {
   if (named) terminal::print("{} at {}:\n", account.project.name, account.project.server);
   for (std::size_t i = first; i < count; ++i) print(account.book.receipts[i]);
   if (first > 0) terminal::print("({} older: see them with --all)\n", first);
-  terminal::print("{} {}, {} signed by this project: {} {} accepted from this computer\n", count,
-                  count == 1 ? "receipt" : "receipts", account.genuine, account.items,
-                  account.items == 1 ? "item" : "items");
+  terminal::print("{}, {} signed by this project: {} accepted from this computer\n",
+                  counted(static_cast<std::int64_t>(count), "receipt"), account.genuine,
+                  counted(account.items, "item"));
   if (account.book.damaged > 0) terminal::print("{} damaged lines were skipped\n", account.book.damaged);
 }
 

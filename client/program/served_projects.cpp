@@ -63,7 +63,7 @@ Status move_away(const state::ProjectDirectory& directory, const host::Machine& 
   TRY_ASSIGN(const state::Identity joined,
              joining::join(own.ways(), files, machine, directory, code, facts, now));
   const std::string why = "its relay at " + transport::place_of(before.code) + " did not answer since " +
-                          to_rfc3339(before.unheard.value_or(now)) + ": since " + to_rfc3339(now) +
+                          local_text(before.unheard.value_or(now)) + ": since " + local_text(now) +
                           " this computer is served by the project at " + transport::place_of(joined.code);
   spdlog::warn("{}; its results go along", why);
   return state::save_moved(files, directory, why);

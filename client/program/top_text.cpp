@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 
 #include "client/program/top_program.h"
+#include "shared/base/figures.h"
 
 namespace gleaner::program {
 namespace {
@@ -69,8 +71,9 @@ std::string top_text(const Json& reply, TopSize size, Colour colour) {
   add(text_of(status, "host_name") + " for " +
       (several ? projects_line(status["projects"])
                : fmt::format("{} ({})", text_of(status, "project_name"), text_of(status, "server"))));
-  add(given_text(status) + fmt::format("; waiting for an answer {:.0f}; refused {:.0f}",
-                                       number_of(status, "outbox"), number_of(status, "commits_refused")));
+  add(given_text(status) + fmt::format("; waiting for an answer {}; rejected {}",
+                                       count_text(std::llround(number_of(status, "outbox"))),
+                                       count_text(std::llround(number_of(status, "commits_refused")))));
   const double contact = number_of(status, "last_contact_seconds");
   add(contact < 0 ? std::string("no contact with a server since the client started")
                   : fmt::format("last contact {:.0f} s ago{}", contact,

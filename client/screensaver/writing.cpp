@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "shared/base/figures.h"
+
 namespace gleaner::screensaver {
 namespace {
 
@@ -13,16 +15,13 @@ std::string items_text(std::int64_t count, std::string meaning) {
     if (count == 1 || meaning.find(' ') == std::string::npos)
       return fmt::format("{} {}", with_commas(count), meaning);
   }
-  return fmt::format("{} {}", with_commas(count), count == 1 ? "piece" : "pieces");
+  return counted(count, "piece");
 }
 
 }  // namespace
 
 std::string with_commas(std::int64_t number) {
-  std::string digits = std::to_string(number);
-  const std::size_t first = number < 0 ? 1 : 0;
-  for (std::size_t at = digits.size(); at > first + 3;) digits.insert(at -= 3, ",");
-  return digits;
+  return count_text(number);
 }
 
 namespace {
@@ -57,9 +56,7 @@ Writing writing_of(const std::optional<view::View>& view) {
   if (view->given.year > 0) writing.so_far = "This computer gave " + view::text_of(view->given);
   if (view->project_items > 0) {
     writing.others = fmt::format("All together: {} % done", view->project_done_millionths / 10'000);
-    if (view->project_hosts > 0)
-      writing.others += fmt::format(", by {} {}", with_commas(view->project_hosts),
-                                    view->project_hosts == 1 ? "computer" : "computers");
+    if (view->project_hosts > 0) writing.others += ", by " + counted(view->project_hosts, "computer");
   }
   return writing;
 }

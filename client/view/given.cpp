@@ -15,8 +15,8 @@ std::string amount(std::int64_t core_seconds) {
 }  // namespace
 
 std::string text_of(const Given& given) {
-  return amount(given.today) + " today, " + amount(given.week) + " in seven days, " + amount(given.year) +
-         " in a year";
+  return amount(given.today) + " today, " + amount(given.week) + " in the last 7 days, " +
+         amount(given.year) + " in the last year";
 }
 
 }  // namespace gleaner::view

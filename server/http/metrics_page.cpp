@@ -43,11 +43,10 @@ void add_fleet(Exposition& out, const service::Figures& figures) {
   const auto& snapshot = *figures.snapshot;
   out.gauge("gleaner_hosts_known", "Hosts that joined and have neither left nor been revoked.",
             number(snapshot.status.hosts));
-  out.gauge("gleaner_hosts_online", "Of these, heard of in the last five minutes.",
+  out.gauge("gleaner_hosts_online", "Of these, hosts that reported in the last five minutes.",
             number(snapshot.status.hosts_active));
   out.gauge("gleaner_units_open", "Units that hosts hold.", number(snapshot.status.open_units));
-  out.gauge("gleaner_cores_at_work", "Slots with a unit, of hosts that are heard of.",
-            number(snapshot.cores_busy));
+  out.gauge("gleaner_cores_at_work", "Slots with a unit, of hosts that report.", number(snapshot.cores_busy));
   out.counter("gleaner_core_seconds_total", "Cores at work, summed over time since the server started.",
               figures.sample.core_hours * 3600);
   out.counter("gleaner_items_accepted_total", "Items accepted from hosts, ever.",
@@ -113,7 +112,7 @@ void add_requests(Exposition& out, const service::Figures& figures, const Reques
   out.family("gleaner_requests_refused_total", Type::counter, "Of these, refused, by the reason.");
   for (std::size_t i = 0; i < refusals.size(); ++i)
     out.sample(number(requests.refused(i)), {{"reason", refusals.at(i).reason}});
-  out.counter("gleaner_overloads_total", "Hosts' requests that were told at once to come again later.",
+  out.counter("gleaner_overloads_total", "Hosts' requests that were refused at once, to be retried later.",
               number(figures.overloads));
   out.gauge("gleaner_requests_under_way", "Hosts' requests that are not answered yet.",
             number(figures.requests_under_way));

@@ -83,7 +83,7 @@ std::string render_status_page(const service::ProjectSnapshot& snapshot) {
   std::string page = fmt::format(
       "<!doctype html><html lang=en><head><meta charset=utf-8><meta http-equiv=refresh content=5>"
       "<meta name=viewport content=\"width=device-width\"><title>{0}</title><style>{1}</style></head><body>"
-      "<h1>{0}</h1><p class=quiet>Gleaner {2} · {3} hosts, {4} heard of in the last five minutes · {5} units "
+      "<h1>{0}</h1><p class=quiet>Gleaner {2} · {3} hosts, {4} reported in the last 5 minutes · {5} units "
       "out · up "
       "{6}</p>",
       escape_html(status.name), style, escape_html(status.server_version), status.hosts, status.hosts_active,
@@ -106,7 +106,7 @@ std::string render_status_page(const service::ProjectSnapshot& snapshot) {
     page +=
         "<table><thead><tr><th>Host<th>State<th class=n>Cores<th class=n>Units<th class=n>Items "
         "accepted<th>Last "
-        "heard of, ago</tr></thead><tbody>\n";
+        "last report, ago</tr></thead><tbody>\n";
     for (const auto& host : hosts) page += host_row(host, status.now);
     page += "</tbody></table>";
     if (snapshot.hosts_total > hosts.size())

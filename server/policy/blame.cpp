@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "shared/base/figures.h"
+
 namespace gleaner::policy {
 namespace {
 
@@ -228,9 +230,8 @@ void Blame::rule_on_items(const Failure& failure, const Belief& belief, std::vec
     if (condemned && !item.set_aside && failure.computing && number == failure.item) {
       item.set_aside = true;
       rulings.push_back({Ruling::Kind::set_aside, number, 0,
-                         fmt::format("it failed {} times on {}; last: {}", times,
-                                     hosts == 1 ? "one host" : fmt::format("{} hosts", hosts),
-                                     failure.message.substr(0, message_length_max))});
+                         fmt::format("it failed {} on {}; last: {}", counted(times, "time"),
+                                     counted(hosts, "host"), failure.message.substr(0, message_length_max))});
     } else if (item.set_aside && !lone && broken < even) {
       item.set_aside = false;
       rulings.push_back(

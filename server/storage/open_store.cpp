@@ -6,6 +6,7 @@
 #include "server/storage/migrations.h"
 #include "server/storage/open_parts.h"
 #include "server/storage/sqlite.h"
+#include "shared/base/figures.h"
 #include "shared/base/thread_name.h"
 
 namespace gleaner::storage {
@@ -40,7 +41,7 @@ Error older(const Opened& opened, const GenerationNote& store, const GenerationN
   return {ErrorKind::invalid,
           opened.place + " is older than it was: it has " + std::to_string(store.generation) +
               " transactions, and " + std::to_string(note.generation) + " were stored by " +
-              to_rfc3339(note.at) + ". " + opened.how +
+              utc_text(note.at) + ". " + opened.how +
               " If there is none, `gleaner-server run --accept-loss` starts without the last " +
               std::to_string(note.generation - store.generation) +
               ": results that were accepted in them are computed again, and hosts, problems and applications "

@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "shared/base/figures.h"
+
 namespace gleaner {
 namespace {
 
@@ -129,8 +131,8 @@ Result<CsvTable> CsvTable::parse(Bytes text) {
     const std::int64_t line = scanner.line();
     TRY(scanner.read_row([&](std::string_view) { ++values; }));
     if (values != table.columns_.size())
-      return Error{ErrorKind::invalid, "line " + std::to_string(line) + ": " + std::to_string(values) +
-                                           (values == 1 ? " value" : " values") + ", and " +
+      return Error{ErrorKind::invalid, "line " + std::to_string(line) + ": " +
+                                           counted(std::int64_t(values), "value") + ", and " +
                                            std::to_string(table.columns_.size()) + " columns"};
   }
   if (table.begins_.empty()) return Error{ErrorKind::invalid, "there is no row below the columns' names"};

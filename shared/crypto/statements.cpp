@@ -1,5 +1,6 @@
 #include "shared/crypto/statements.h"
 
+#include "shared/base/figures.h"
 #include "shared/crypto/hash_tree.h"
 #include "shared/crypto/periods.h"
 #include "shared/crypto/statement_parts.h"
@@ -51,7 +52,7 @@ Status check_key(const SignedStatement& statement, StatementType type, std::stri
 Status check_not_older(const Revocations& brought, const Revocations& seen) {
   if (brought.number() >= seen.number()) return {};
   const auto text = [](const Revocations& list) {
-    return "number " + std::to_string(list.number()) + " of " + to_rfc3339(list.list().issued_at);
+    return "number " + std::to_string(list.number()) + " of " + utc_text(list.list().issued_at);
   };
   return refuse_statement(
       StatementType::project,
@@ -77,11 +78,11 @@ Status check_validity(StatementType type, const std::string& name, Timestamp not
                       Timestamp now) {
   if (not_after < not_before) return refuse_statement(type, "ends before it begins");
   if (now + clock_skew_forgiven < not_before)
-    return refuse_statement(type, "of key \"" + name + "\" is valid only from " + to_rfc3339(not_before) +
+    return refuse_statement(type, "of key \"" + name + "\" is valid only from " + utc_text(not_before) +
                                       " on: check this computer's date and time");
   if (now - clock_skew_forgiven > not_after)
     return refuse_statement(
-        type, "of key \"" + name + "\" expired at " + to_rfc3339(not_after) +
+        type, "of key \"" + name + "\" expired at " + utc_text(not_after) +
                   ": the project's administrator must renew it (or this computer's date is wrong)");
   return {};
 }
@@ -94,7 +95,7 @@ Status check_host(StatementType type, HostId said, HostId host) {
 
 Status check_deadline(StatementType type, Timestamp deadline, Timestamp now) {
   if (now - clock_skew_forgiven <= deadline) return {};
-  return refuse_statement(type, "ran out at " + to_rfc3339(deadline) +
+  return refuse_statement(type, "expired at " + utc_text(deadline) +
                                     ": an old one was sent again, or this computer's date is wrong");
 }
 
@@ -337,7 +338,7 @@ Result<protocol::ApplicationStatement> check_application(const SignedStatement& 
   if (statement.project != project) return refuse_statement(type, "belongs to project " + statement.project);
   if (statement.signed_at + clock_skew_forgiven < certificate.not_before ||
       statement.signed_at - clock_skew_forgiven > certificate.not_after)
-    return refuse_statement(type, "was signed at " + to_rfc3339(statement.signed_at) +
+    return refuse_statement(type, "was signed at " + utc_text(statement.signed_at) +
                                       ", when its signer's certificate was not valid: sign it again");
   TRY(revocations.check_key(certificate.key, "signer"));
   TRY(revocations.check_application(statement));

@@ -1,22 +1,15 @@
 #include "shared/transport/transfer_progress.h"
 
 #include <algorithm>
-#include <cstdio>
+#include <cmath>
+
+#include "shared/base/figures.h"
 
 namespace gleaner::transport {
 namespace {
 
 constexpr Duration mark_interval = std::chrono::seconds{1};
 constexpr Duration silence_told = std::chrono::seconds{10};
-
-std::string bytes_text(double bytes) {
-  char text[32];
-  if (bytes < 1e6)
-    std::snprintf(text, sizeof text, bytes < 1e4 ? "%.1f kB" : "%.0f kB", bytes / 1e3);
-  else
-    std::snprintf(text, sizeof text, bytes < 1e8 ? "%.1f MB" : "%.0f MB", bytes / 1e6);
-  return text;
-}
 
 }  // namespace
 
@@ -66,11 +59,11 @@ std::int64_t TransferProgress::total() const {
 std::string text_of(const TransferProgress::View& view) {
   const double all = static_cast<double>(view.all);
   const double part = view.all > 0 ? 100 * static_cast<double>(view.done) / all : 100;
-  const std::string how_far = std::to_string(static_cast<int>(part)) + " % of " + bytes_text(all);
+  const std::string how_far = std::to_string(static_cast<int>(part)) + " % of " + bytes_text(view.all);
   if (view.silent >= silence_told)
     return how_far + ", nothing for " + std::to_string(view.silent / std::chrono::seconds{1}) + " s";
   if (view.bytes_per_second <= 0) return how_far;
-  return how_far + " at " + bytes_text(view.bytes_per_second) + "/s";
+  return how_far + " at " + bytes_text(std::llround(view.bytes_per_second)) + "/s";
 }
 
 }  // namespace gleaner::transport

@@ -44,7 +44,7 @@ class TransferProgress {
   std::deque<Mark> marks_;  // one a second
 };
 
-// "34 % of 9.0 MB at 50 kB/s"; "34 % of 9.0 MB, nothing for 20 s".
+// "34 % of 9.0 MiB at 50.0 KiB/s"; "34 % of 9.0 MiB, nothing for 20 s".
 [[nodiscard]] std::string text_of(const TransferProgress::View& view);
 
 }  // namespace gleaner::transport

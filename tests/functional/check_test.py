@@ -65,7 +65,7 @@ class Check(unittest.TestCase):
             text = grid.run("gleaner-server", "check", grid.project).stdout
             if not found:
                 self.assertIn("Nothing is wrong.", text)
-            self.assertRegex(text, r"problem \d+ \(held\): \w+, stage 0, \d+ of 100 items accepted")
+            self.assertRegex(text, r"problem \d+ \(held\): \w+, stage 1, \d+ of 100 items accepted")
 
             changed, gone, forgotten = rng.sample(segments, 3)
             data = bytearray(changed.read_bytes())

@@ -36,7 +36,7 @@ class Enrolment(unittest.TestCase):
             grid.admin("code", "withdraw", "once", "--with-hosts", "--yes")
             status, _, answer = grid.request("POST", "/v1/heartbeat", {"units": []}, token)
             self.assertEqual((status, answer["type"]), (403, "urn:gleaner:error:forbidden"))
-            self.assertIn("its enrolment code was withdrawn", answer["detail"])
+            self.assertIn("its code was withdrawn", answer["detail"])
 
             grid.kill("server")
             grid.start_server()
@@ -63,17 +63,17 @@ class Enrolment(unittest.TestCase):
         with Grid() as grid:
             other = grid.directory / "other"
             told = grid.run("gleaner-server", "init", other, "--offline", grid.directory / "other-keys").stdout
-            self.assertIn("strangers", told)
+            self.assertIn("volunteers", told)
             self.assertIn(f"gleaner-admin --project {other}/admin code add lab --own", told)
-            self.assertIn("strangers", grid.run("gleaner-server", "join-code", grid.project).stderr)
+            self.assertIn("volunteers", grid.run("gleaner-server", "join-code", grid.project).stderr)
             settings = grid.project / "server.toml"  # as an earlier server wrote it
             settings.write_text(settings.read_text().replace("[hosts]\n", "[hosts]\nown = true\n"))
             grid.start_server()
             self.assertIn("hosts.own counts no more", grid.log("server"))
-            self.assertIn("for strangers", next(line for line in grid.log("server").splitlines() if "join code" in line))
+            self.assertIn("for volunteers", next(line for line in grid.log("server").splitlines() if "join code" in line))
             for arguments, meaning in ((("web",), "strangers"), (("lab", "--own"), "project's own"), (("net", "--strangers"), "strangers")):
                 self.assertIn(meaning, grid.admin("code", "add", *arguments).stderr)
-            self.assertIn("strangers", grid.admin("relay", "allow", "school", "--children", 5).stderr)
+            self.assertIn("volunteers", grid.admin("relay", "allow", "school", "--children", 5).stderr)
             self.assertIn("project's own", grid.admin("relay", "allow", "room", "--children", 5, "--own").stderr)
             self.assertEqual({code["name"]: code["own"] for code in grid.admin_json("code", "list")["items"]},
                              {"default": False, "web": False, "lab": True, "net": False, "school": False, "room": True})

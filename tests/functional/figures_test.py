@@ -59,7 +59,7 @@ class Figures(unittest.TestCase):
         told = fields(grid.admin("problem", "add", "--app", "squares", "--param=count=700", "--estimate").stdout)
         work = told["work"].removesuffix(" of a core's time")
         self.assertIn(f"{work} of one core", shown)
-        self.assertRegex(told["work"], r"^(about .+ \(.+ to .+\)|\d+ s) of a core's time$")
+        self.assertRegex(told["work"], r"^(about .+ \(.+ to .+\)|\d+ s) of core time$")
         self.assertIn(f"{told['items'].split()[0]} items in the first stage", shown)
 
     def still(self, grid, one):

@@ -44,7 +44,7 @@ class Preview(unittest.TestCase):
         host, held = self.hold_back(identity)
         said, files = self.preview(identity)
         items = parameters["height"]
-        self.assertIn(f"from {items - len(held)} of {items} items of stage 0", said.stdout)
+        self.assertIn(f"from {items - len(held):,} of {items:,} items of stage 1", said.stdout)
         self.grid.request("POST", "/v1/leave", {}, host.token)
         info = self.grid.wait_finished(identity)
         results = self.grid.results(identity)
@@ -88,8 +88,8 @@ class Preview(unittest.TestCase):
                 host, held = self.hold_back(identity)
                 said, files = self.preview(identity)
                 items = self.grid.problem(identity)["items"]
-                self.assertIn(f"from {items - len(held):,} of {items:,} items of stage 0".replace(",", ""),
-                              said.stdout.replace(",", ""))
+                self.assertIn(f"from {items - len(held):,} of {items:,} items of stage 1",
+                              said.stdout)
                 self.assertNotEqual(files, {})
                 self.assertEqual([file for file, content in files.items() if not content], [])
                 self.grid.request("POST", "/v1/leave", {}, host.token)

@@ -110,8 +110,8 @@ class Relays(unittest.TestCase):
         grid.wait_until("hosts that deliver to their relay meanwhile", lambda: grid.figures(top)["gleaner_items_accepted_total"] > before + len(below), 20)
         grid.wait_until("the relay to see that", lambda: (status := grid.relay_status(top))["trouble"] and status["results"] > 0, 20)
         told = grid.relay(top, "status").stdout
-        self.assertRegex(told, r"not heard now: .+\n")
-        self.assertRegex(told, r"waiting +[0-9]+ results of [0-9]+ bytes, since 20")
+        self.assertRegex(told, r"no contact now: .+\n")
+        self.assertRegex(told, r"waiting +[0-9]+ results? \([0-9.]+ [KM]?i?B\), since 20")
         self.check_that_nobody_leaves_with_results(grid, top)
         accepted = grid.problem(identity)["accepted"]
         link.restore()

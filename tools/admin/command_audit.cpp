@@ -117,8 +117,7 @@ Result<ExitCode> verify_acts(Session& session, const NotedHead& option) {
                            .render());
     return ExitCode::ok;
   }
-  session.people() << "Audit log intact: " << count_text(static_cast<std::int64_t>(log.acts.size()))
-                   << (log.acts.size() == 1 ? " entry" : " entries")
+  session.people() << "Audit log intact: " << counted(std::ssize(log.acts), "entry", "entries")
                    << (noted || kept ? ", including the noted head" : "") << '\n';
   print_head(session, log.head);
   if (!noted)

@@ -29,13 +29,13 @@ std::string end_text(const protocol::CodeInfo& code) {
 }
 
 std::string kind_text(const protocol::CodeInfo& code) {
-  return code.own.value_or(false) ? "own" : "strangers";
+  return code.own.value_or(false) ? "own" : "volunteers";
 }
 
 // What that means for whoever gives it away.
 std::string kind_meaning(const protocol::CodeInfo& code) {
   return code.own.value_or(false) ? "the project's own: their results are trusted; keep the code to yourself"
-                                  : "strangers: other hosts verify their results";
+                                  : "volunteers: other hosts verify their results";
 }
 
 std::string admits_text(const protocol::CodeInfo& code) {
@@ -169,7 +169,7 @@ void add_own_flags(CLI::App& command, bool& own, const std::string& whose) {
       "--own", own,
       whose + " are the project's own: their results are trusted (only for your own computers)");
   command.add_flag("--strangers")
-      ->description(whose + " are strangers, whose results others verify: so without --own, too")
+      ->description(whose + " are volunteers', whose results other hosts verify: the default")
       ->excludes(chosen);
 }
 

@@ -158,7 +158,8 @@ Result<ExitCode> append(Session& session, const ProblemChoice& choice) {
     session.print_json(protocol::encode(problem));
   else
     session.people() << "problem " << problem.id.value << " (" << problem.name << ") has "
-                     << problem.items - found.items << " more rows: " << problem.items << " in all\n";
+                     << counted(problem.items - found.items, "more row") << ": " << count_text(problem.items)
+                     << " in all\n";
   return ExitCode::ok;
 }
 
@@ -251,9 +252,9 @@ Result<std::vector<Document>> download_all(Session& session, Api& api,
 Result<ExitCode> download_preview(Session& session, Api& api, const protocol::Preview& shown,
                                   const ProblemChoice& choice) {
   if (!session.json())
-    session.people() << "from " << shown.accepted << " of " << shown.items << " items of stage "
-                     << shown.stage << (shown.stage_name.empty() ? "" : " (" + shown.stage_name + ")")
-                     << ":\n";
+    session.people() << "from " << count_text(shown.accepted) << " of " << count_text(shown.items)
+                     << " items of stage " << shown.stage + 1
+                     << (shown.stage_name.empty() ? "" : " (" + shown.stage_name + ")") << ":\n";
   TRY_ASSIGN(const auto downloaded, download_all(session, api, shown.files, choice));
   if (session.json())
     session.print_json(Document()

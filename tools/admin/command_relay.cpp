@@ -52,7 +52,7 @@ Result<ExitCode> allow(Session& session, const NewRelay& options) {
   session.outside().error << "One relay may join with it, as " << relay.name << ", and "
                           << count_text(relay.children) << " hosts under that. They are "
                           << (relay.own ? "the project's own: their results are trusted"
-                                        : "strangers: other hosts verify their results")
+                                        : "volunteers': other hosts verify their results")
                           << ". The join code is shown only once; the server keeps no copy.\n";
   return ExitCode::ok;
 }

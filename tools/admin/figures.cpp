@@ -32,28 +32,6 @@ std::string without_unit(const std::string& low, const std::string& high) {
 
 }  // namespace
 
-std::string count_text(std::int64_t count) {
-  std::string text = fmt::format("{}", count);
-  const std::size_t first = count < 0 ? 1 : 0;
-  for (std::size_t at = text.size(); at > first + 3;) {
-    at -= 3;
-    text.insert(at, ",");
-  }
-  return text;
-}
-
-std::string bytes_text(std::int64_t bytes) {
-  constexpr std::array<const char*, 4> units{"KiB", "MiB", "GiB", "TiB"};
-  if (bytes < 1024) return fmt::format("{} B", bytes);
-  double value = static_cast<double>(bytes) / 1024;
-  std::size_t unit = 0;
-  while (value >= 1023.95 && unit + 1 < units.size()) {
-    value /= 1024;
-    ++unit;
-  }
-  return rounded(value, 1) + " " + units.at(unit);
-}
-
 std::string figure_text(double value) {
   constexpr double countable = 1e15;
   if (!std::isfinite(value) || value < 0) return "-";
@@ -105,10 +83,6 @@ std::string time_text(Timestamp time) {
   std::string text = to_rfc3339(time).substr(0, 19);  // without the milliseconds
   text[10] = ' ';
   return text + " UTC";
-}
-
-std::string counted(std::int64_t count, const std::string& noun) {
-  return count_text(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
 std::string joined(const std::vector<std::string>& list) {

@@ -9,13 +9,12 @@
 #include <vector>
 
 #include "shared/base/clock.h"
+#include "shared/base/figures.h"
 #include "shared/base/result.h"
 
 namespace gleaner::admin {
 
-[[nodiscard]] std::string count_text(std::int64_t count);  // 1,234,567
-[[nodiscard]] std::string bytes_text(std::int64_t bytes);  // 812 B, 1.4 KiB, 20.0 MiB
-[[nodiscard]] std::string figure_text(double value);       // 0.0123, 1.2, 12.3, 12,345; "-" if negative
+[[nodiscard]] std::string figure_text(double value);  // 0.0123, 1.2, 12.3, 12,345; "-" if negative
 [[nodiscard]] std::string percent_text(double part,
                                        double whole);     // "52.3 %", "100 %"; "-" where there is no whole
 [[nodiscard]] std::string duration_text(double seconds);  // 7 s, 26 min, 3 h 5 min, 2 d 4 h; "-" if negative
@@ -24,8 +23,6 @@ namespace gleaner::admin {
 [[nodiscard]] std::string interval_text(double middle, double low, double high);
 [[nodiscard]] std::string ago_text(double seconds);   // 5 s ago, 3 min ago, 2 h ago, 4 days ago
 [[nodiscard]] std::string time_text(Timestamp time);  // 2026-11-20 22:04:05 UTC; "-" for none
-// "1 split", "3 splits".
-[[nodiscard]] std::string counted(std::int64_t count, const std::string& noun);
 
 [[nodiscard]] std::string joined(const std::vector<std::string>& list);  // "a, b"
 

@@ -83,7 +83,7 @@ Result<LiveFleet> live_fleet(const std::vector<protocol::HostInfo>& hosts, doubl
                              const LiveLinks& links) {
   TRY(check_size(hosts.size()));
   LiveFleet live = star(mflop, links);
-  live.load = figure_text(mflop) + " MFLOP";
+  live.load = figure_text(mflop) + " Mflop";
   std::int64_t away = 0, unknown = 0;
   for (const auto& host : hosts) {
     const double together = host.speeds ? host.speeds->all_cores_mflops : 0;

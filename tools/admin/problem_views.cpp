@@ -29,6 +29,13 @@ std::string last_line(std::string text) {
   return line_of(line == std::string::npos ? text : text.substr(line + 1));
 }
 
+// Without the server's mark of such an entry, "set aside; last: ".
+std::string why_quarantined(const std::string& message) {
+  const auto last = message.find("last: ");
+  return message == "set aside" ? "-"
+                                : last_line(last == std::string::npos ? message : message.substr(last + 6));
+}
+
 std::string sentence_of(const protocol::ErrorGroup& error) {
   const std::string words = line_of(error.words.empty() ? last_line(error.message) : error.words);
   return words.empty() ? error.kind : words;
@@ -44,7 +51,7 @@ std::string estimate_text(const protocol::ProblemEstimate& estimate, const Displ
       {"application", {estimate.application, Tint::bold}},
       {"items", count_text(estimate.items) + " in its first stage"},
       {"work", span(estimate.core_seconds, estimate.core_low_seconds, estimate.core_high_seconds) +
-                   (estimate.core_seconds < 0 ? "" : " of a core's time")},
+                   (estimate.core_seconds < 0 ? "" : " of core time")},
       {"done in", span(estimate.eta_seconds, estimate.eta_low_seconds, estimate.eta_high_seconds)}};
   if (!estimate.waits.empty())
     fields.emplace_back("because", protocol::clean_line(estimate.waits, limits::message_length_max));
@@ -128,7 +135,7 @@ Table host_unit_table(const std::vector<protocol::UnitInfo>& units) {
                {"ENDED"},
                {"COMPUTED", Align::right}});
   for (const auto& unit : units)
-    table.add({std::to_string(unit.id.value), unit.problem_name, std::to_string(unit.stage),
+    table.add({std::to_string(unit.id.value), unit.problem_name, std::to_string(unit.stage + 1),
                std::to_string(unit.slot), items_text(unit.range), count_text(unit.delivered), unit.state,
                unit.kind, time_text(unit.issued), time_text(unit.closed),
                duration_text(unit.running_seconds)});
@@ -218,7 +225,7 @@ std::string problem_text(const protocol::ProblemInfo& problem, const Display& di
                     time_left_text(problem)},
        {"waits", {line_of(problem.waits), Tint::warning}},
        {"hosts", line_of(problem.needs)},
-       {"units", count_text(problem.units) + " handed out, " + count_text(problem.open_units) + " open, " +
+       {"units", count_text(problem.units) + " handed out, " + count_text(problem.open_units) + " in hand, " +
                      counted(problem.splits, "split") + ", " + count_text(problem.recovered) +
                      " recovered, " + counted(problem.duplicates, "duplicate")},
        {"wasted", wasted_text(problem)},
@@ -232,10 +239,10 @@ std::string problem_text(const protocol::ProblemInfo& problem, const Display& di
   if (!problem.shares.empty()) text += "\n" + share_table(problem).render(display);
   if (const auto shown = std::ssize(problem.shares); problem.shares_total > shown)
     text += "these did most of " + counted(problem.shares_total, "host") + "\n";
-  Table aside({{"SET ASIDE"}, {"WHY"}});
+  Table aside({{"QUARANTINED"}, {"WHY"}});
   for (const auto& each : problem.set_aside)
     if (!each.unit.valid())  // the others are failures
-      aside.add({{"items " + items_text(each.range), Tint::bad}, last_line(each.message)});
+      aside.add({{"items " + items_text(each.range), Tint::bad}, why_quarantined(each.message)});
   if (!aside.empty()) text += "\n" + aside.render(display);
   if (!problem.errors.empty()) {
     text += "\n" + error_text(problem.errors, ErrorDetail::sentence, display);

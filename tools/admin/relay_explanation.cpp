@@ -168,8 +168,7 @@ void explain_limit(const Bottleneck& limit, const Subtree& tree, RelayExplanatio
   if (limit.what == Bottleneck::What::computing) {
     said.limit = "hosts";
     said.sentence = fmt::format("its {}: together they compute {}, and the links would carry more",
-                                tree.computing() == 1 ? "one host" : counted(tree.computing(), "host"),
-                                items_per_second(limit.rate));
+                                counted(tree.computing(), "host"), items_per_second(limit.rate));
   } else if (limit.node > 1) {
     const HostInfo& below = *tree.hosts[limit.node - 1];
     said.limit = "relay-below";
@@ -223,7 +222,7 @@ Result<RelayExplanation> explain_relay(const RelayFigures& told) {
           "minutes, and the relay passes that on within a minute more");
     return done("unknown",
                 "not known yet: how fast its hosts compute is known with their first results, and their "
-                "links are once 64 kB have passed");
+                "links are once 64 KiB have passed");
   }
 
   const planning::TaskTree tasks = task_tree(figures, tree, mflop);

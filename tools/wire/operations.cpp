@@ -313,7 +313,7 @@ void add_access_operations(const Json& json, std::vector<Operation>& to) {
   const std::vector<Operation> operations{
       {"GET", "/v1/admin/codes", Who::admin, none, json.list<CodeInfo>(), "All enrolment codes"},
       {"POST", "/v1/admin/codes", Who::admin, json.of<AddCode>(), json.of<MadeCode>(),
-       "Makes an enrolment code; only this reply has its join code"},
+       "Makes a code; only this reply has its join code"},
       {"GET", "/v1/admin/codes/{name}", Who::admin, none, json.of<CodeInfo>(), "An enrolment code"},
       {"POST", "/v1/admin/codes/{name}/rotate", Who::admin, nothing, json.of<MadeCode>(),
        "Replaces the code's secret; its hosts stay"},

@@ -8,6 +8,7 @@
 
 #include "server/service/core/stage_changes.h"
 #include "server/service/work/trust.h"
+#include "shared/base/figures.h"
 #include "shared/base/limits.h"
 #include "shared/protocol/codec.h"
 #include "shared/protocol/relay_messages.h"
@@ -27,10 +28,10 @@ void note_room(Transaction& tx) {
   if (full == upstream.full) return;
   upstream.full = full;
   if (!full) return tx.effects.info("the parent has taken results: hosts are relieved of theirs again");
-  tx.effects.warn(fmt::format(
-      "{} results of {} bytes wait for the parent, as much as store.results_megabytes allows: hosts keep "
-      "theirs until it has taken some",
-      upstream.owed.size(), upstream.owed_bytes));
+  tx.effects.warn(
+      fmt::format("{} ({}) wait for the parent, as much as store.results_megabytes allows: hosts keep "
+                  "theirs until it has taken some",
+                  counted(std::ssize(upstream.owed), "result"), bytes_text(upstream.owed_bytes)));
   // What would wait for more of its unit would wait for ever.
   for (const auto& [segment, owed] : upstream.owed)
     if (owed.held_since == Timestamp{}) upstream.to_send.insert(segment);

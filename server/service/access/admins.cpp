@@ -160,7 +160,7 @@ void Admins::withdraw(const std::string& name, protocol::WithdrawToken request,
         for (const std::string& each : gone.codes) {
           TRY(withdraw_code(tx, each, ""));  // if it is the default one, making its secret removed the file
           TRY(note_withdrawal(tx, actor, "code withdraw", each, name));
-          tx.effects.info(fmt::format("enrolment code {} is withdrawn", each));
+          tx.effects.info(fmt::format("code {} is withdrawn", each));
         }
         if (!gone.codes.empty()) tx.effects.add(effect::Announce{});
         info = describe(tx.model.admin_tokens.at(name), tx.now);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "server/service/core/ban_registry.h"
+#include "shared/base/figures.h"
 #include "shared/crypto/keys.h"
 
 namespace gleaner::service {
@@ -69,9 +70,9 @@ Result<const storage::CodeRow*> admit(const Model& model, const Bytes& secret, J
       known != nullptr && known->row.code == code->name && (kind == Joining::host || known->row.children > 0);
   if (!why || (*why == "full" && came_with_it)) return code;
   if (*why == "withdrawn") return refused("this join code was withdrawn");
-  if (*why == "expired") return refused("this join code expired on " + to_rfc3339(code->expires_at));
-  return refused(fmt::format("this join code admits {} host{}, and so many have joined with it",
-                             code->hosts_max, code->hosts_max == 1 ? "" : "s"));
+  if (*why == "expired") return refused("this join code expired on " + utc_text(code->expires_at));
+  return refused("this join code admits " + counted(code->hosts_max, "host") +
+                 ", and as many have joined with it");
 }
 
 }  // namespace gleaner::service

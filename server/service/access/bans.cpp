@@ -48,8 +48,7 @@ Result<std::string> subject_of(const Model& model, const protocol::AddBan& reque
   if (request.kind == BanKind::network) return network_of(request, asker);
   if (request.kind == BanKind::key) return key_of(model, request.subject);
   if (!model.codes.contains(request.subject))
-    return Error{ErrorKind::not_found,
-                 "no enrolment code " + request.subject + " here: see `gleaner-admin code list`"};
+    return Error{ErrorKind::not_found, "no code " + request.subject + " here: see `gleaner-admin code list`"};
   return request.subject;
 }
 

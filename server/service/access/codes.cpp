@@ -16,7 +16,7 @@ namespace {
 constexpr const char* given_up = "default_code_given_up";
 
 Error no_code(const std::string& name) {
-  return {ErrorKind::not_found, "no enrolment code " + name + " here: see `gleaner-admin code list`"};
+  return {ErrorKind::not_found, "no code " + name + " here: see `gleaner-admin code list`"};
 }
 
 protocol::CodeInfo describe(const Model& model, const storage::CodeRow& row, Timestamp now) {
@@ -38,8 +38,8 @@ protocol::CodeInfo describe(const Model& model, const storage::CodeRow& row, Tim
 Status put_out_hosts(Transaction& tx, const std::string& code) {
   for (auto& [id, host] : tx.model.hosts) {
     if (host.row.code != code || host.row.state != protocol::HostState::active) continue;
-    TRY(put_out_host(tx, host, protocol::HostState::left, "its enrolment code was withdrawn",
-                     "the administrator withdrew the host's enrolment code"));
+    TRY(put_out_host(tx, host, protocol::HostState::left, "its code was withdrawn",
+                     "the administrator withdrew the host's code"));
   }
   return {};
 }
@@ -150,7 +150,7 @@ void Codes::make(std::function<Result<storage::CodeRow>(Transaction&)> change,
         TRY(forget_file(tx, row->name, file));
         tx.model.codes[row->name] = *row;
         tx.effects.add(effect::Announce{});
-        tx.effects.info(fmt::format("enrolment code {}: a new secret", row->name));
+        tx.effects.info(fmt::format("code {}: a new secret", row->name));
         made = protocol::MadeCode{describe(tx.model, *row, tx.now), text};
         return {};
       },
@@ -175,8 +175,7 @@ void Codes::add(protocol::AddCode request, std::int64_t children, Done<protocol:
         if (const auto known = tx.model.codes.find(request.name); known != tx.model.codes.end())
           return name_taken(known->second);
         if (tx.model.codes.size() >= limits::codes_max)
-          return Error{ErrorKind::conflict,
-                       fmt::format("there are {} enrolment codes already", limits::codes_max)};
+          return Error{ErrorKind::conflict, fmt::format("there are {} codes already", limits::codes_max)};
         storage::CodeRow row;
         row.name = request.name;
         row.hosts_max = request.hosts_max;
@@ -197,7 +196,7 @@ void Codes::rotate(const std::string& name, Done<protocol::MadeCode> done) {
         const auto found = tx.model.codes.find(name);
         if (found == tx.model.codes.end()) return no_code(name);
         if (found->second.withdrawn_at != Timestamp{})
-          return Error{ErrorKind::conflict, "the enrolment code " + name +
+          return Error{ErrorKind::conflict, "the code " + name +
                                                 " is withdrawn: `gleaner-admin code add` makes another, of "
                                                 "another name"};
         return found->second;
@@ -218,8 +217,8 @@ void Codes::withdraw(const std::string& name, protocol::WithdrawCode request, Do
         TRY(withdraw_code(tx, name, file));
         if (request.with_hosts) TRY(put_out_hosts(tx, name));
         tx.effects.add(effect::Announce{});
-        tx.effects.info(fmt::format("enrolment code {} is withdrawn{}", name,
-                                    request.with_hosts ? " with its hosts" : ""));
+        tx.effects.info(
+            fmt::format("code {} is withdrawn{}", name, request.with_hosts ? " with its hosts" : ""));
         info = describe(tx.model, row, tx.now);
         return {};
       },

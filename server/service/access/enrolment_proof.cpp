@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "shared/base/figures.h"
 #include "shared/crypto/statements.h"
 #include "shared/protocol/codec.h"
 
@@ -49,8 +50,7 @@ Status check_nonce(const Bytes& nonce, const Bytes& work_key, Timestamp now) {
     return untrusted(
         "has a nonce that this project did not make, or made with its keys of before: join again");
   if (made_at < now - nonce_valid || made_at > now + nonce_early)
-    return untrusted("has a nonce of " + to_rfc3339(made_at) +
-                     ", which is good for five minutes: join again");
+    return untrusted("has a nonce of " + utc_text(made_at) + ", which is good for five minutes: join again");
   return {};
 }
 
@@ -74,7 +74,7 @@ Status check_newer(const EnrolmentProof& proof, const storage::HostRow& row, Tim
   // A time to come is that of a clock that was wrong, and would keep the host out until then.
   const bool passed = row.proved_at <= now + nonce_early;
   if (proof.asked_at > row.proved_at || (!passed && proof.asked_at != row.proved_at)) return {};
-  return untrusted("was used already, or is older than that of " + to_rfc3339(row.proved_at) +
+  return untrusted("was used already, or is older than that of " + utc_text(row.proved_at) +
                    ", with which the host joined last: join again");
 }
 

@@ -4,6 +4,7 @@
 
 #include "server/service/core/audit_head.h"
 #include "shared/base/failpoint.h"
+#include "shared/base/figures.h"
 #include "shared/base/limits.h"
 #include "shared/crypto/act_chain.h"
 #include "shared/protocol/text.h"
@@ -37,7 +38,7 @@ Status drop_old(storage::Store& store, std::int64_t head) {
 }
 
 std::string until(Timestamp end) {
-  return end == Timestamp{} ? "" : ", until " + to_rfc3339(end);
+  return end == Timestamp{} ? "" : ", until " + utc_text(end);
 }
 
 }  // namespace
@@ -91,7 +92,7 @@ ActWords words_of(const protocol::RelayInfo& info) {
 }
 
 ActWords words_of(const protocol::FlowInfo& info) {
-  return {info.name, fmt::format("{} node{}", info.nodes.size(), info.nodes.size() == 1 ? "" : "s")};
+  return {info.name, counted(std::ssize(info.nodes), "node")};
 }
 
 Status append_act(storage::Store& store, const Actor& actor, const ActWords& words, Timestamp now) {

@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "shared/base/figures.h"
 #include "shared/crypto/keys.h"
 
 namespace gleaner::service {
@@ -13,7 +14,7 @@ Result<Admin> counting(const storage::TokenRow& row, Timestamp now) {
   const std::string state = state_of(row, now);
   if (state == "expired")
     return Error{ErrorKind::unauthorized, "the admin token " + row.name + " expired on " +
-                                              to_rfc3339(row.expires_at) +
+                                              utc_text(row.expires_at) +
                                               ": ask an owner of the project for another"};
   if (state == "withdrawn")
     return Error{ErrorKind::unauthorized,
@@ -58,7 +59,7 @@ Result<Admin> AdminTokens::find(const std::string& token, Timestamp now) const {
   const storage::TokenRow* const found = row_of(token);
   if (found == nullptr)
     return Error{ErrorKind::unauthorized,
-                 "the admin token is missing or wrong: it is in admin/token of the project, or was told to "
+                 "the admin token is missing or wrong: it is in admin/token of the project, or was shown to "
                  "you when an owner made it"};
   return counting(*found, now);
 }

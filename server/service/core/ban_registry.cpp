@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "shared/base/figures.h"
+
 namespace gleaner::service {
 namespace {
 
@@ -36,7 +38,7 @@ Error banned(const protocol::Ban& ban) {
                           : ban.kind == protocol::BanKind::key
                               ? "this computer"
                               : "the join code " + ban.subject + ", with all who joined with it,";
-  const std::string until = ban.expires_at == Timestamp{} ? "" : " until " + to_rfc3339(ban.expires_at);
+  const std::string until = ban.expires_at == Timestamp{} ? "" : " until " + utc_text(ban.expires_at);
   return {ErrorKind::banned, who + " is banned from this project" + until +
                                  (ban.reason.empty() ? "" : " (" + ban.reason + ")") +
                                  ": its administrator may end that"};

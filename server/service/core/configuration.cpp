@@ -53,14 +53,14 @@ void declare_serving(io::Settings& settings, Configuration& c) {
   settings.add("server.proxies", &c.proxies,
                "Comma-separated addresses and networks of reverse proxies that begin each connection with "
                "the\nPROXY protocol (1 or 2), so that bans and limits apply to the clients behind them. "
-               "Connections from\nthere must begin with it.",
+               "Connections\nfrom there must begin with it.",
                [](const std::string& text) -> Status {
                  TRY(prefixes(text));
                  return {};
                });
   settings.add("server.requests_per_second_per_network", &c.network_requests_per_second, 1, 1'000'000,
-               "Requests of the hosts in one network and of clients without a login, on average; a minute's "
-               "worth\nmay come at once. The server asks clients to retry the rest later.");
+               "Requests of the hosts in one network and of clients without a login, on average; a "
+               "minute's\nworth may come at once. The server asks clients to retry the rest later.");
   settings.add("server.megabytes_per_second_per_network", &c.network_megabytes_per_second, 1, 1'000'000,
                "The same limit in megabytes. Set it to your line's capacity for fairer sharing.");
 }
@@ -68,9 +68,8 @@ void declare_serving(io::Settings& settings, Configuration& c) {
 void declare_limits(io::Settings& settings, Configuration& c) {
   settings.add("hosts.joins_per_hour", &c.joins_per_hour, 1, 1'000'000,
                "Maximum join attempts per hour from one IPv4 address or IPv6 /64.");
-  settings.add(
-      "hosts.requests_per_second", &c.host_requests_per_second, 1, 1'000'000,
-      "Requests of one host, on average; a minute's worth may come at once. A client makes a few a minute.");
+  settings.add("hosts.requests_per_second", &c.host_requests_per_second, 1, 1'000'000,
+               "Requests of one host, on average; a minute's worth may come at once. A client needs few.");
   settings.add("hosts.megabytes_per_second", &c.host_megabytes_per_second, 1, 1'000'000,
                "The same limit in megabytes, sent and fetched.");
 }
@@ -129,11 +128,11 @@ void declare(io::Settings& settings, Configuration& c) {
                "Least work in one unit (less for problems that are short).");
   settings.add("work.unit_maximum_seconds", &c.unit_maximum_seconds, 1, 604800, "Most work in one unit.");
   settings.add("work.lease_hours", &c.lease_hours, 1, 8760,
-               "A unit is given up when its host has been silent for this long (stalled work is reassigned "
-               "long\nbefore).");
+               "A unit is given up when its host has been silent for this long (stalled work is "
+               "reassigned\nlong before).");
   settings.add(
       "managers.sandbox", &c.manager_sandbox,
-      std::string("Applications' managers parse what strangers deliver, and run confined. Where this\n"
+      std::string("Applications' managers parse what volunteers deliver, and run confined. Where this\n"
                   "computer cannot confine them none is started, unless you say here\n\"") +
           manager_sandbox_off + "\".",
       [](const std::string& words) -> Status {
@@ -187,11 +186,11 @@ void declare(io::Settings& settings, Configuration& c) {
       "unix:/run/gleaner-server/link.sock, or HOST:PORT under the key in keys/link.pem. Empty: nowhere.");
   settings.add(
       "link.servers", &c.link_servers,
-      "For a front end: comma-separated addresses of the project's servers, as their link.listen has them.");
+      "For a front end: comma-separated addresses of the project's servers, as in their link.listen.");
   declare_log(settings, c);
   settings.add("notices.mail", &c.notices_mail,
-               "Comma-separated e-mail addresses to notify when a problem finishes or fails, when no host "
-               "reports,\nand when an administrator should act.",
+               "Comma-separated e-mail addresses to notify when a problem finishes or fails, when no "
+               "host\nreports, and when an administrator should act.",
                [](const std::string& text) -> Status {
                  for (const std::string& part : listed(text))
                    if (part.find('@') == std::string::npos || part.starts_with('-') ||

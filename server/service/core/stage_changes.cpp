@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "shared/base/figures.h"
+
 namespace gleaner::service {
 namespace {
 
@@ -22,7 +24,7 @@ void log_decisions(Transaction& tx, const Problem& problem, const policy::Change
 }  // namespace
 
 std::string items_text(std::int64_t count) {
-  return std::to_string(count) + (count == 1 ? " item" : " items");
+  return counted(count, "item");
 }
 
 Status close_units(Transaction& tx, Problem& problem) {
@@ -44,7 +46,7 @@ Status store_stage(Transaction& tx, Problem& problem, const policy::Changes& cha
   if (set_aside != changes.decisions.end()) {
     problem.stage_row.set_aside = problem.stage->view().ledger().set_aside().ranges();
     problem.row.message = items_text(problem.stage->view().ledger().set_aside().total()) +
-                          " set aside; of the last: " + set_aside->reason +
+                          " quarantined; the last: " + set_aside->reason +
                           " (see `gleaner-admin problem show`)";
     tx.effects.warn(fmt::format("problem {}: {}", problem.row.id.value, problem.row.message));
     TRY(tx.store.put_stage(problem.stage_row));

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "server/service/core/model.h"
+#include "shared/base/figures.h"
 #include "shared/base/thread_name.h"
 #include "shared/json/text.h"
 #include "shared/protocol/text.h"
@@ -117,16 +118,17 @@ void NoticeWatch::look_at_fleet(const protocol::ServerStatus& status, std::vecto
   const bool silent = status.hosts > 0 && status.hosts_active == 0 && status.problems_open > 0 &&
                       status.now - status.started_at >= fleet_patience;
   if (silent && !silent_)
-    notices.push_back(
-        {"fleet-silent",
-         "No host has been heard of for five minutes",
-         fmt::format("{} joined, and {} problems wait for them.", status.hosts, status.problems_open),
-         {}});
-  if (!silent && silent_ && status.hosts_active > 0)
-    notices.push_back({"fleet-back",
-                       "Hosts are heard of again",
-                       fmt::format("{} of {}.", status.hosts_active, status.hosts),
+    notices.push_back({"fleet-silent",
+                       "No host has reported for 5 minutes. Computing has stopped.",
+                       "This concerns " + counted(status.hosts, "host") + " and " +
+                           counted(status.problems_open, "unfinished problem") + ".",
                        {}});
+  if (!silent && silent_ && status.hosts_active > 0)
+    notices.push_back(
+        {"fleet-back",
+         "Hosts report again",
+         "Online: " + counted(status.hosts_active, "host") + " of " + count_text(status.hosts) + ".",
+         {}});
   silent_ = silent;
 }
 

@@ -9,6 +9,7 @@
 #include "server/storage/blob_inventory.h"
 #include "server/storage/blob_store.h"
 #include "server/storage/store_copy.h"
+#include "shared/base/figures.h"
 
 namespace gleaner::service {
 namespace {
@@ -234,7 +235,7 @@ Result<BackupReport> restore(io::Files& files, const io::Path& backup, const io:
   {
     TRY_ASSIGN(const auto note, storage::read_generation_note(files, backup));
     TRY_ASSIGN(const auto store, storage::open_restored_store(project));
-    const std::string since = note ? to_rfc3339(note->at) : "an unknown time";
+    const std::string since = note ? utc_text(note->at) : "an unknown time";
     TRY(note_act(*store, server_actor("store restore", "store.sqlite"),
                  "from a backup of " + since + "; what was stored after it is given up", now));
     report.at = store->generation();

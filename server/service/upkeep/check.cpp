@@ -9,6 +9,7 @@
 #include "server/service/core/acts.h"
 #include "server/service/core/audit_head.h"
 #include "server/storage/object_inventory.h"
+#include "shared/base/figures.h"
 #include "shared/bundle/bundle.h"
 
 namespace gleaner::service {
@@ -24,10 +25,6 @@ std::string listed(const std::vector<std::string>& names) {
   for (std::size_t i = 0; i < std::min(names.size(), named_max); ++i) text += (i > 0 ? ", " : "") + names[i];
   if (names.size() > named_max) text += fmt::format(" and {} more", names.size() - named_max);
   return text;
-}
-
-std::string counted(std::int64_t count, const std::string& noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 std::string ranges_text(const RangeSet& items) {
@@ -109,7 +106,7 @@ class Check {
       add("stage-missing", Severity::mendable,
           fmt::format("{} has lost the row of its stage {}: the stage is planned again, and all of its "
                       "items are computed again",
-                      problem_text(id), problem.stage));
+                      problem_text(id), problem.stage + 1));
     }
     look_at_gaps();
   }
@@ -140,7 +137,7 @@ class Check {
               "log (store.sqlite-wal) was removed or cut, or an older copy or replica was put in its "
               "place: bring the newer one back, or go on without the last {} with `gleaner-server run "
               "--accept-loss`",
-              report_.store.present.generation, (*note)->generation, to_rfc3339((*note)->at),
+              report_.store.present.generation, (*note)->generation, utc_text((*note)->at),
               (*note)->generation - report_.store.present.generation));
     }
   }
@@ -223,8 +220,7 @@ class Check {
         add("blob-damaged", Severity::serious,
             fmt::format("{} not what their names say any more; what they are for is not known while the "
                         "store cannot be read: {}",
-                        damaged.size() == 1 ? "1 file of blobs/ is"
-                                            : fmt::format("{} files of blobs/ are", damaged.size()),
+                        counted(std::ssize(damaged), "file of blobs/ is", "files of blobs/ are"),
                         listed({damaged.begin(), damaged.end()})));
       return {};
     }
@@ -298,7 +294,7 @@ class Check {
       add(gone ? "segment-missing" : "segment-damaged", again ? Severity::mendable : Severity::note,
           fmt::format(
               "{}: {} of stage {} with items {} {}{}", problem_text(problem),
-              counted(static_cast<std::int64_t>(ranges.size()), "segment"), stage, ranges_text(items),
+              counted(std::ssize(ranges), "segment"), stage + 1, ranges_text(items),
               std::string(ranges.size() == 1 ? "is " : "are ") + (gone ? "gone" : "damaged"),
               again ? ": what was accepted of them is computed again" : ", and nothing needs them any more"));
     }
@@ -313,11 +309,10 @@ class Check {
     report_.orphans = static_cast<std::int64_t>(damage_.orphans.size());
     if (report_.orphans > 0)
       add("orphan", Severity::note,
-          fmt::format("{} ({} bytes) named by no row: results that were uploaded and not committed, or what "
-                      "deleted problems left; they only take room, and a running server removes them after "
-                      "a day: {}",
-                      report_.orphans == 1 ? "1 blob is" : fmt::format("{} blobs are", report_.orphans),
-                      report_.orphan_bytes, listed(damage_.orphans)));
+          fmt::format("{} named by no row ({}): uploaded results that were not committed, or remains of "
+                      "deleted problems; a running server removes them after a day: {}",
+                      counted(report_.orphans, "blob is", "blobs are"), bytes_text(report_.orphan_bytes),
+                      listed(damage_.orphans)));
     damage_.strangers = inventory.strangers;
     std::vector<std::string> names;
     for (const auto& path : inventory.strangers) names.push_back(path.string());

@@ -12,6 +12,7 @@
 #include "server/service/work/reports.h"
 #include "server/service/work/trust.h"
 #include "shared/base/clean_text.h"
+#include "shared/base/figures.h"
 #include "shared/json/text.h"
 
 namespace gleaner::service {
@@ -115,7 +116,7 @@ std::string doubt(const Transaction& tx, const Host& holder, const Problem& prob
     return fmt::format("is of host {}, which is not under it", said.host.value);
   if (!unit.range.contains(said.item)) return "is of an item that the unit does not have";
   if (said.at < tx.now - said_valid || said.at > tx.now + said_valid)
-    return "was made at " + to_rfc3339(said.at) + ", by its clock";
+    return "was made at " + utc_text(said.at) + ", by its clock";
   return {};
 }
 
@@ -211,7 +212,7 @@ Status retry(Transaction& tx, Problem& problem, std::string& refusal) {
   const bool aside = problem.stage && !problem.stage->view().ledger().set_aside().empty();
   if (!failed && !stopped && !aside) {
     refusal = "problem " + row.name + " is " + protocol::name_of(row.state) +
-              ", and none of its items is set aside: there is nothing to try again";
+              ", and none of its items is quarantined: there is nothing to retry";
     return {};
   }
   row.message.clear();

@@ -114,7 +114,7 @@ Status begin_stage(Transaction& tx, Problem& problem, PlannedStage planned) {
   problem.row.service = tx.model.project->dispatch().shares().service(problem.row.id, tx.now);
   tx.effects.add(effect::Announce{});
   tx.effects.info(fmt::format("problem {} ({}): stage {} has {} items", problem.row.id.value,
-                              problem.row.name, problem.row.stage, problem.stage_row.items));
+                              problem.row.name, problem.row.stage + 1, problem.stage_row.items));
   TRY(tx.store.put_stage(problem.stage_row));
   return tx.store.update_problem(problem.row);
 }

@@ -115,7 +115,7 @@ Status settle_finding(Transaction& tx, Problem& problem, const ReviewFinding& fi
     }
     case Settlement::undecided:
       row.agree = false;
-      row.note = "no two hosts agree: set aside";
+      row.note = "no two hosts agree: quarantined";
       TRY(count_use(tx, problem, finding, all_of(finding), changes.of(problem.row.id)));
       TRY(tx.store.unaccept(problem.row.id, problem.row.stage, finding.range));
       break;

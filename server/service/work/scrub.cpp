@@ -13,6 +13,7 @@
 #include "server/service/work/damage.h"
 #include "server/service/work/stored_segments.h"
 #include "shared/base/encoding.h"
+#include "shared/base/figures.h"
 
 namespace gleaner::service {
 namespace {
@@ -206,10 +207,10 @@ void Scrub::keep(bool now) {
 
 std::string Scrub::text() const {
   if (kernel_.settings().configuration.scrub_megabytes_per_second == 0)
-    return "not read again (store.scrub_megabytes_per_second is 0)";
+    return "not verified (store.scrub_megabytes_per_second is 0)";
   const std::lock_guard lock(mutex_);
-  std::string text = finished_ == Timestamp{} ? "not yet read again in whole"
-                                              : "last read again in whole on " + to_rfc3339(finished_);
+  std::string text = finished_ == Timestamp{} ? "not yet verified in full"
+                                              : "last verified in full on " + utc_text(finished_);
   if (part_ == Part::segments) text += ", now results in the store";
   if (all_ > 0) text += fmt::format(", now {} of {} files", next_, all_);
   if (lost() > 0) text += fmt::format("; {} damaged or gone since the server started", lost());

@@ -435,7 +435,7 @@ TEST_CASE("enrolment codes", "[program]") {
   world.server.on("GET /v1/admin/codes", 200, protocol::encode(std::vector{made.code}));
   CHECK(world.run({"code", "list"}) == 0);
   CHECK(says(world.out, "3 of 20"));
-  CHECK(says(world.out, "strangers"));
+  CHECK(says(world.out, "volunteers"));
   CHECK(says(world.out, "b12, night"));
   world.server.on("GET /v1/admin/codes/lab", 200, protocol::encode(made.code));
   CHECK(world.run({"code", "show", "lab"}) == 0);
@@ -556,7 +556,7 @@ TEST_CASE("the audit log", "[program]") {
   CHECK(world.run({"--json", "audit", "list"}) == 0);
   CHECK(protocol::decode<protocol::AuditPage>(world.out)->acts.size() == 2);
   CHECK(world.run({"audit", "verify"}) == 0);
-  CHECK(says(world.out, "whole: 2 acts"));
+  CHECK(says(world.out, "Audit log intact: 2 entries"));
   CHECK(says(world.out, "head " + head));
   CHECK(world.run({"audit", "verify", "--head", head}) == 0);
   CHECK(world.run({"audit", "verify", "--head", "1:" + log.acts[1].previous}) == 0);

@@ -69,6 +69,8 @@ TEST_CASE("an end is told with how far off it may be", "[progress]") {
   CHECK(time_left_text(problem) == "44 to 62 s left");
   problem.eta_seconds = problem.eta_low_seconds = problem.eta_high_seconds = 0;
   CHECK(time_left_text(problem) == "0 s left");
+  problem.state = protocol::ProblemState::finished;
+  CHECK(time_left_text(problem) == "-");
 }
 
 TEST_CASE("what a problem waits for has a line of its own", "[progress]") {
@@ -93,7 +95,7 @@ TEST_CASE("a log's line says everything", "[progress]") {
   REQUIRE(lines.size() == 1);
   CHECK(lines.front() ==
         "3 picture: running [##########..........]  50.0 %, 160/640 items, 12.3 cost/s, 52 s left, 4 hosts, "
-        "38 units, 6 open, 3 splits, 2 recovered, 1 duplicate, elapsed 61 s");
+        "38 units, 6 in hand, 3 splits, 2 recovered, 1 duplicate, elapsed 61 s");
 }
 
 TEST_CASE("a terminal's lines fit", "[progress]") {
@@ -114,7 +116,7 @@ TEST_CASE("a terminal's lines fit", "[progress]") {
   CHECK(lines == std::vector<std::string>{
                      "3 picture  running  12.3 cost/s, 52 s left, 4 hosts",
                      "[#############################.............................]  50.0 %  160/640 items",
-                     "38 units, 6 open, 3 splits, 2 recovered, 1 duplicate  61 s"});
+                     "38 units, 6 in hand, 3 splits, 2 recovered, 1 duplicate  61 s"});
 }
 
 TEST_CASE("endings", "[progress]") {

@@ -32,7 +32,7 @@ TEST_CASE("A day and a month begin anew, also when the clock is set back") {
   add_traffic(count, {101, 40}, 1'000'000);
   CHECK(count.day_bytes == 1'000'000);
   CHECK(count.month_bytes == 8'000'000);
-  CHECK(text_of(count, {500'000'000, 0}) == "traffic: 1 MB of 500 today, 8 MB this month");
+  CHECK(text_of(count, {500'000'000, 0}) == "traffic: 976.6 KiB of 476.8 MiB today, 7.6 MiB this month");
   add_traffic(count, {130, 41}, 0);
   CHECK(count.month_bytes == 0);
   add_traffic(count, {129, 40}, 3);

@@ -251,8 +251,8 @@ TEST_CASE("every link of a chain that may be wrong is refused and named") {
   says(after(tree, [](Tree& t) { t.parts[1].range = {900, 900}; }), "is for no items");
   says(after(tree, [](Tree& t) { t.parts[1].deadline = t.parts[0].deadline + 1us; }), "lasts longer");
   says(after(tree, [](Tree& t) { t.parts[0].deadline = t.project_grant.deadline + 1us; }), "lasts longer");
-  says(after(tree, [](Tree& t) { t.parts[1].deadline = now - 6min; }), "ran out");
-  says(refusal(check(lease(tree), tree, now + day - 2h + 6min)), "ran out");
+  says(after(tree, [](Tree& t) { t.parts[1].deadline = now - 6min; }), "expired at");
+  says(refusal(check(lease(tree), tree, now + day - 2h + 6min)), "expired at");
   Tree unnamed = tree;
   for (RelayGrant& part : unnamed.parts) part.parent = sha256_hex("another lease");
   says(refusal(check(lease(unnamed, false), unnamed)), "part of another lease");

@@ -199,7 +199,8 @@ TEST_CASE("a grant is for this host, by the work key, and not from long ago") {
       project.certify(StatementType::work_key_certificate, project.work, now - day, now + 30 * day);
   const ProjectTrust lasting = check_project(project.statement(long_certified), project.pin(), now).value();
   CHECK(check_grant(project.grant(host, project.work), lasting, host, now + day + 4min).ok());
-  says(refusal(check_grant(project.grant(host, project.work), lasting, host, now + day + 6min)), "ran out");
+  says(refusal(check_grant(project.grant(host, project.work), lasting, host, now + day + 6min)),
+       "expired at");
 }
 
 TEST_CASE("an acknowledgement is for this host and by the work key") {

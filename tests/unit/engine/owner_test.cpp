@@ -205,7 +205,8 @@ TEST_CASE("Beyond the traffic of a day nothing is fetched, over a restart too, u
   CHECK(desk.world.engine->status().reason.find("traffic") == std::string::npos);
   desk.world.link->add_moved(1'000'000);
   desk.world.run_for(2min, 1s);
-  CHECK(desk.world.engine->status().reason.find("today's traffic of 1 MB is used up") != std::string::npos);
+  CHECK(desk.world.engine->status().reason.find("today's traffic of 976.6 KiB is used up") !=
+        std::string::npos);
   const auto heard = desk.world.server.heartbeats.size();
   desk.world.kill();
   desk.world.link = std::make_shared<transport::LinkMeter>();

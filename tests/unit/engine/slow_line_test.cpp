@@ -96,7 +96,7 @@ TEST_CASE("Where a file is fetched that the line does not bring now, the sentenc
   REQUIRE(line.world.run_until([&] { return line.world.has_all({0, 4}); }, 200ms));
   INFO(seen);
   CHECK(seen.starts_with("not computing yet: fetching what words needs: "));
-  CHECK(seen.find(" % of 1.0 MB") != std::string::npos);
+  CHECK(seen.find(" % of 1.0 MiB") != std::string::npos);
 }
 
 TEST_CASE("On a slow line few results go with a request, and all of them go") {

@@ -50,9 +50,8 @@ TEST_CASE("Status is readable, coloured only when asked, and tolerant of missing
   const std::string plain = reply_text("status", reply, Colour::no);
   CHECK(plain.find("computing words") == 0);
   CHECK(plain.find("unit 9, items 10-19, 50 %") != std::string::npos);
-  CHECK(plain.find(
-            "so far    12 core-minutes today, 3.1 core-hours in seven days, 310 core-hours in a year\n") !=
-        std::string::npos);
+  CHECK(plain.find("so far    12 core-minutes today, 3.1 core-hours in the last 7 days, 310 core-hours in "
+                   "the last year\n") != std::string::npos);
   CHECK(plain.find("1 core at 0 %") != std::string::npos);
   CHECK(plain.find("  core 1 ") != std::string::npos);
   CHECK(plain.find("no contact since the client started") == std::string::npos);
@@ -74,9 +73,10 @@ TEST_CASE("A refusal is told with its reason, and what was told of a problem lon
         {"name":"words","done":0.907,"items":20,"hosts":2,"in_hand":false},
         {"name":"letters","done":0.5,"items":20,"hosts":2,"in_hand":true}]}})");
   const std::string text = reply_text("status", reply, Colour::no);
-  CHECK(text.find(
-            "2 refused since the client started\n  refused   the last one because: item 7: not a number\n") !=
-        std::string::npos);
+  CHECK(
+      text.find(
+          "2 rejected since the client started\n  rejected  the last one because: item 7: not a number\n") !=
+      std::string::npos);
   CHECK(text.find("words: was 90 % done when this computer finished its part") != std::string::npos);
   CHECK(text.find("  together  letters: 50 % done, ") != std::string::npos);
 }

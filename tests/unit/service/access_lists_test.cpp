@@ -72,7 +72,7 @@ TEST_CASE("a code that is not here is not shown, rotated or withdrawn") {
   const auto not_here = [](const auto& answer) {
     REQUIRE(!answer.ok());
     CHECK(answer.error().kind == ErrorKind::not_found);
-    CHECK(says(answer.error().message, "no enrolment code nowhere here"));
+    CHECK(says(answer.error().message, "no code nowhere here"));
   };
   not_here(World::wait<protocol::CodeInfo>([&](auto done) { service.show("nowhere", std::move(done)); }));
   not_here(World::wait<protocol::MadeCode>([&](auto done) { service.rotate("nowhere", std::move(done)); }));
@@ -95,7 +95,7 @@ TEST_CASE("there are so many codes and no more") {
   const auto refused = try_add_code(world, request);
   REQUIRE(!refused.ok());
   CHECK(refused.error().kind == ErrorKind::conflict);
-  CHECK(says(refused.error().message, "10000 enrolment codes already"));
+  CHECK(says(refused.error().message, "10000 codes already"));
 }
 
 TEST_CASE("tokens are listed by name with their roles and ends, never with their secrets") {

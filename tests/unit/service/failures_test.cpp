@@ -428,7 +428,7 @@ TEST_CASE("set-aside items of a problem that goes on are tried again without the
     must(store_stage(tx, p, changes));
     return true;
   });
-  CHECK(says(world.show(problem).message, "1 item set aside"));
+  CHECK(says(world.show(problem).message, "1 item quarantined"));
   REQUIRE(!world.show(problem).set_aside.empty());
   (void)world.memory();
   with_each_failure(world, [&](World& w) { return status_of(w.change(problem, Problems::Action::retry)); });

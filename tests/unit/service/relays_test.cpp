@@ -88,7 +88,7 @@ TEST_CASE("a relay joins with a code for one, once, and gets a certificate of th
 
   // Once, also after a restart; but it may have lost the reply.
   world.restart();
-  CHECK(says(world.enrol(relay_request(world, other, secret)).error().message, "so many have joined"));
+  CHECK(says(world.enrol(relay_request(world, other, secret)).error().message, "as many have joined"));
   CHECK(must(world.enrol(relay_request(world, lab, secret))).host == reply.host);
   const auto told = relays(world);
   REQUIRE(told.size() == 1);

@@ -77,7 +77,7 @@ TEST_CASE("the scrub finds damaged and missing results by itself, and their item
   const TestHost host = world.add_host();
   const ProblemId problem = world.add_problem(6);
   const auto digests = deliver(world, host, 5);
-  CHECK(says(stored(world), "not yet read again in whole"));
+  CHECK(says(stored(world), "not yet verified in full"));
   break_blob(world, digests[0]);
   std::filesystem::remove(world.service().kernel().blobs().path(digests[3]));
   (void)seconds_until(world, "2 damaged or gone");
@@ -168,5 +168,5 @@ TEST_CASE("the scrub reads no more a second than it may, and goes on where it wa
 TEST_CASE("the scrub can be turned off") {
   World world([](auto& configuration) { configuration.scrub_megabytes_per_second = 0; });
   for (int second = 0; second < 3; ++second) world.tick();
-  CHECK(says(stored(world), "not read again"));
+  CHECK(says(stored(world), "not verified"));
 }

@@ -11,20 +11,20 @@ TEST_CASE("How far a transfer is, how fast of late, and since when nothing came"
   TransferProgress progress(clock);
   CHECK_FALSE(progress.view());
   progress.begin(1'000'000, 9'000'000);
-  CHECK(text_of(*progress.view()) == "11 % of 9.0 MB");
+  CHECK(text_of(*progress.view()) == "11 % of 8.6 MiB");
   std::int64_t done = 1'000'000;
   for (int second = 0; second < 40; ++second) {
     clock.advance(1s);
     progress.reach(done += 50'000);
   }
-  CHECK(text_of(*progress.view()) == "33 % of 9.0 MB at 50 kB/s");
+  CHECK(text_of(*progress.view()) == "33 % of 8.6 MiB at 48.8 KiB/s");
   for (int second = 0; second < 60; ++second) {  // the line is slower now
     clock.advance(1s);
     progress.reach(done += 8'000);
   }
-  CHECK(text_of(*progress.view()) == "38 % of 9.0 MB at 8.0 kB/s");
+  CHECK(text_of(*progress.view()) == "38 % of 8.6 MiB at 7.8 KiB/s");
   clock.advance(20s);
-  CHECK(text_of(*progress.view()) == "38 % of 9.0 MB, nothing for 20 s");
+  CHECK(text_of(*progress.view()) == "38 % of 8.6 MiB, nothing for 20 s");
   CHECK(progress.total() == done - 1'000'000);
   progress.end();
   CHECK_FALSE(progress.view());
@@ -40,7 +40,7 @@ TEST_CASE("What was there before does not count as having come") {
   progress.reach(120);  // a server that lost some
   progress.reach(200);
   CHECK(progress.total() == 130);
-  CHECK(text_of(*progress.view()) == "100 % of 0.2 kB");
+  CHECK(text_of(*progress.view()) == "100 % of 200 B");
 }
 
 }  // namespace
