@@ -1,12 +1,15 @@
 """How each page of the console looks: on a phone, a laptop and a large screen, light and dark, in both languages. Nothing is wider than
 the screen, axe finds nothing. `GLEANER_PICTURES=DIRECTORY` keeps a screenshot of each, `GLEANER_SCREENS=server/console/pages` makes those
 that are there (server/console/PAGES.md) anew."""
+import contextlib
 import os
 import pathlib
+import shutil
+import time
 import unittest
 
 from browser import CHROMIUM
-from harness import MANDELBROT, SQUARES, Grid, main, needs
+from harness import MANDELBROT, SQUARES, FakeHost, Grid, main, needs
 from person import Person
 from wrapping import add_wrapped
 
@@ -14,6 +17,12 @@ PICTURES, SHOWN = os.environ.get("GLEANER_PICTURES"), os.environ.get("GLEANER_SC
 PAGES = {"overview": "#/", "problems": "#/problems", "problem": "#/problems/1", "running": "#/problems/3", "table": "#/problems/2?row=2", "flow": "#/flows/study", "flows": "#/problems?open=study", "hosts": "#/hosts", "host": "#/hosts/1", "add": "#/add",
          "applications": "#/applications", "access": "#/access", "relays": "#/relays", "audit": "#/audit", "settings": "#/settings", "wall": "#/wall"}
 SCREENS = {390: 844, 1280: 800, 1920: 1080}
+# How far what is seen moves by itself (https://web.dev/articles/cls), and what moved.
+MOVED = """window.moved = []; new PerformanceObserver(list => list.getEntries().filter(each => !each.hadRecentInput).forEach(each => moved.push(
+  [each.value, ...each.sources.map(({node, previousRect: a, currentRect: b}) => `${node?.className || node?.nodeName}: ${a.x},${a.y} to ${b.x},${b.y}`)])))
+  .observe({type: "layout-shift", buffered: true})"""
+MOVED_MAX = 0.02
+WATCHED_SECONDS = 3  # once all of a page is there
 
 
 @needs(CHROMIUM, "chromium is not installed")
@@ -38,7 +47,9 @@ class Looks(unittest.TestCase):
         (grid.directory / "x.csv").write_text("x\n4\n-1\n2\n")
         grid.wait_finished(grid.add_problem("root", "roots", "--table", grid.directory / "x.csv"))
 
-    def test_every_page(self):
+    @contextlib.contextmanager
+    def project(self):
+        """With a problem in each state, and a flow."""
         with Grid("work.commit_seconds = 1\nwork.heartbeat_seconds = 1", name="The attic") as grid:
             grid.start_server()
             for application in (SQUARES, MANDELBROT):
@@ -54,6 +65,10 @@ class Looks(unittest.TestCase):
                 grid.admin_token)
             self.assertEqual(status, 200, reply)
             grid.wait_until("some of it", lambda: grid.problem(running)["accepted"] > 0, 60)
+            yield grid
+
+    def test_every_page(self):
+        with self.project() as grid:
             with Person(self, grid) as person:
                 person.log_in()
                 for language in ("en", "de"):
@@ -68,6 +83,42 @@ class Looks(unittest.TestCase):
                                 with self.subTest(page=name, width=width, scheme=scheme, language=language):
                                     self.look(person, f"{name}-{width}-{scheme}-{language}", page, width)
                 self.assertEqual(person.complaints(), [])
+
+    def stopped(self, grid):
+        """A problem whose application fails on each host."""
+        shaky = grid.directory / "shaky"
+        shutil.copytree(SQUARES, shaky)
+        (shaky / "manifest.toml").write_text((shaky / "manifest.toml").read_text().replace('"squares"', '"shaky"', 1))
+        grid.add_application(shaky)
+        grid.admin("host", "hold", "kitchen-pc", "--reason", "not this")
+        identity = grid.add_problem("shaky", "trembling", "--strategy", "rts", "--priority", "5", count=1)
+        for number in range(5):
+            host = FakeHost(grid, f"lab-{number}")
+            granted = host.work()[1]["decoded"]
+            if not granted or granted[0]["problem"] != identity:
+                break
+            grid.request("POST", "/v1/failure", {"unit": granted[0]["unit"], "kind": "kernel-crashed", "item": 0, "message": "no such file"}, host.token)
+        grid.admin("host", "release", "kitchen-pc")
+        self.assertEqual(grid.problem(identity)["state"], "stopped")
+        return identity
+
+    def test_nothing_moves(self):
+        """While a page loads, and as its figures change."""
+        with self.project() as grid, Person(self, grid) as person:
+            stopped = self.stopped(grid)
+            person.log_in()
+            person.call("Emulation.setDeviceMetricsOverride", width=1280, height=800, deviceScaleFactor=1, mobile=False)
+            person.call("Page.addScriptToEvaluateOnNewDocument", source=MOVED)
+            for name, page in {**PAGES, "stopped": f"#/problems/{stopped}"}.items():
+                with self.subTest(page=name):
+                    person.open("about:blank")
+                    person.open(f"https://127.0.0.1:{grid.port}/console{page}")
+                    person.wait(page, "document.querySelector('h1') !== null && document.querySelector('[aria-busy=true]') === null")
+                    time.sleep(WATCHED_SECONDS)
+                    moved = person.run("moved")
+                    if os.environ.get("GLEANER_MOVED"):
+                        print(f"{name}: {sum(each[0] for each in moved):.3f}")
+                    self.assertLessEqual(sum(each[0] for each in moved), MOVED_MAX, moved)
 
 
 if __name__ == "__main__":

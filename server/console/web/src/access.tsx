@@ -8,6 +8,7 @@ import { shared, t } from "./strings";
 import { t as l } from "./strings/later";
 import { count, plural, time } from "./words";
 
+type Told<T> = [T[] | undefined, string, () => void];  // as usePolled has it
 const day = 86400;
 const ends = (): [string, number][] => [[l.never, 0], [l.ends.day, day], [l.ends.week, 7 * day], [l.ends.month, 30 * day], [l.ends.year, 365 * day]];
 const End = ({ id, chosen }: { id: string; chosen?: number }) => <select id={id} name="lifetime">{ends().map(([words, seconds]) => <option key={words} value={seconds} selected={seconds === (chosen ?? 0)}>{words}</option>)}</select>;
@@ -88,8 +89,7 @@ function NewToken({ onMade, onClose }: { onMade: (made: MadeToken) => void; onCl
   );
 }
 
-function Codes() {
-  const [codes, wrong, again] = usePolled<Code[]>(() => list("/v1/admin/codes"), 10, []);
+function Codes({ told: [codes, wrong, again] }: { told: Told<Code> }) {
   const [asking, setAsking] = useState<Code | null>(null);
   const [making, setMaking] = useState(false);
   const [made, setMade] = useState<MadeCode | null>(null);
@@ -122,8 +122,7 @@ function Codes() {
   );
 }
 
-function Tokens() {
-  const [tokens, wrong, again] = usePolled<Token[]>(() => list("/v1/admin/tokens"), 10, []);
+function Tokens({ told: [tokens, wrong, again] }: { told: Told<Token> }) {
   const [asking, setAsking] = useState<Token | null>(null);
   const [making, setMaking] = useState(false);
   const [made, setMade] = useState<MadeToken | null>(null);
@@ -159,8 +158,7 @@ function Tokens() {
   );
 }
 
-function Bans() {
-  const [bans, wrong, again] = usePolled<Ban[]>(() => list("/v1/admin/bans"), 10, []);
+function Bans({ told: [bans, wrong, again] }: { told: Told<Ban> }) {
   const [banning, setBanning] = useState(false);
   const add = async (form: FormData): Promise<boolean> => {
     const answer = await attempt(() => change("/v1/admin/bans", { kind: field(form, "kind"), subject: field(form, "subject"), reason: field(form, "reason"), lifetime_seconds: Number(field(form, "lifetime")) }), l.bannedSaid);
@@ -196,10 +194,15 @@ function Bans() {
 }
 
 export function Access() {
+  const codes = usePolled<Code[]>(() => list("/v1/admin/codes"), 10, []);
+  const tokens = usePolled<Token[]>(() => (may("owner") ? list("/v1/admin/tokens") : Promise.resolve([])), 10, []);
+  const bans = usePolled<Ban[]>(() => list("/v1/admin/bans"), 10, []);
+  // All three at once: none moves another when it comes.
+  if ([codes, tokens, bans].some(([all, wrong]) => !all && !wrong)) return <><Heading>{t.access}</Heading><Missing wrong="" /></>;
   return (
     <>
       <Heading>{t.access}</Heading>
-      <div class="cards"><Codes />{may("owner") && <Tokens />}<Bans /></div>
+      <div class="cards"><Codes told={codes} />{may("owner") && <Tokens told={tokens} />}<Bans told={bans} /></div>
     </>
   );
 }

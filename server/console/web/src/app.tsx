@@ -4,7 +4,6 @@ import { render } from "preact";
 import { useEffect, useErrorBoundary, useRef, useState } from "preact/hooks";
 import { change, confirm, may, recall, session, type Session } from "./api";
 import { Fetched, Further } from "./fetched";
-import { Hosts } from "./hosts";
 import { connected, follow, live, stop } from "./live";
 import { Overview } from "./overview";
 import { attempt, Heading, phone, rich, Said, say } from "./parts";
@@ -17,7 +16,7 @@ import "uplot/dist/uPlot.min.css";
 import "./style.css";
 
 // A page that most visits do not open.
-type Rare = "Access" | "Add" | "Applications" | "Audit" | "HostPage" | "Relays" | "Settings" | "Wall";
+type Rare = "Access" | "Add" | "Applications" | "Audit" | "HostPage" | "Hosts" | "Relays" | "Settings" | "Wall";
 const Rare = ({ page, name, id = 0 }: { page: Rare; name: string; id?: number }) => <Fetched name={name} of={later => { const Shown = later[page]; return <Shown id={id} />; }} />;
 
 const folded = "gleaner-side";  // whether the sidebar is collapsed
@@ -130,7 +129,7 @@ function Page() {
   if (kind === "problems") return <Problems />;
   if (kind === "flows" && which) return <Further name={which} of={({ FlowPage }) => <FlowPage name={decodeURIComponent(which)} />} />;
   if (kind === "hosts" && id > 0) return <Rare page="HostPage" name={`${t.host} ${id}`} id={id} />;
-  if (kind === "hosts") return <Hosts />;
+  if (kind === "hosts") return <Rare page="Hosts" name={t.hosts} />;
   if (kind === "add" && may("operator")) return <Rare page="Add" name={t.add} />;
   if (kind === "applications") return <Rare page="Applications" name={t.applications} />;
   if (kind === "access" && may("operator")) return <Rare page="Access" name={t.access} />;

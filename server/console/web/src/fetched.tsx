@@ -9,15 +9,21 @@ import { t } from "./strings";
 // `name`: the heading while the page is fetched.
 function fetcher<Found extends { translateLater: () => Promise<void> }>(load: () => Promise<Found>) {
   const here = signal<Found | null>(null);
-  return ({ of, name }: { of: (found: Found) => ComponentChildren; name?: string }) => {
+  const useFound = (): [Found | null, boolean] => {
     const [wrong, setWrong] = useState(false);
     useEffect(() => {
       if (!here.value) load().then(async found => { await found.translateLater(); here.value = found; }).catch(() => setWrong(true));
     }, []);
-    if (here.value) return <>{of(here.value)}</>;
+    return [here.value, wrong];
+  };
+  const Part = ({ of, name }: { of: (found: Found) => ComponentChildren; name?: string }) => {
+    const [found, wrong] = useFound();
+    if (found) return <>{of(found)}</>;
     return <>{name && <Heading>{name}</Heading>}<Missing wrong={wrong ? t.pageNotFetched : ""} /></>;
   };
+  return { Part, useFound };
 }
 
-export const Fetched = fetcher(() => import("./later"));
-export const Further = fetcher(() => import("./further"));
+export const { Part: Fetched } = fetcher(() => import("./later"));
+// `useFurther`: for a page that waits for its parts, so that none moves another; or the fetching failed.
+export const { Part: Further, useFound: useFurther } = fetcher(() => import("./further"));

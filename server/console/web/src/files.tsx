@@ -8,7 +8,7 @@ import { bytes } from "./words";
 
 const shownMax = 32 << 20, tableMax = 4 << 20;
 const archiveMax = 2 ** 31;
-const isPicture = (file: ResultFile) => /^image\/(png|jpeg|gif|webp)$/.test(file.media_type) && file.bytes < shownMax;
+export const isPicture = (file: ResultFile) => /^image\/(png|jpeg|gif|webp)$/.test(file.media_type) && file.bytes < shownMax;
 // table.csv has a card of its own (tableview.tsx).
 const isTable = (file: ResultFile) => /\.[ct]sv$/i.test(file.name) && file.name !== "table.csv" && file.bytes < tableMax;
 
@@ -48,7 +48,7 @@ function Picture({ file }: { file: ResultFile }) {
   useEffect(() => { if (content) setAddress(URL.createObjectURL(content)); }, [content]);
   // The picture before stays until the next is here.
   useEffect(() => () => { if (address) URL.revokeObjectURL(address); }, [address]);
-  return address ? <img src={address} alt={file.name} /> : null;
+  return address ? <img src={address} alt={file.name} /> : <div class="img" />;
 }
 
 function Rows({ file }: { file: ResultFile }) {

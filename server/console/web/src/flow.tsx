@@ -66,8 +66,7 @@ function Node({ node, at, here }: { node: FlowStep; at: Place; here: boolean }) 
 }
 
 // On the page of a problem that belongs to it.
-export function FlowCard({ name, here }: { name: string; here: number }) {
-  const [flow, wrong] = useFlow(name);
+export function FlowCard({ name, flow, wrong, here }: { name: string; flow?: FlowInfo | null; wrong: string; here: number }) {
   return (
     <Card title={l.flowNamed(name)} wide actions={<a href={`#/flows/${name}`}>{l.allNodes}</a>}>
       {flow ? <Graph flow={flow} here={here} /> : <Missing wrong={wrong} />}

@@ -1,5 +1,5 @@
 // The items of a stage as cells, coloured by what became of them and who has them.
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { ItemMap } from "./api";
 import { accepted, hosts, others, quarantined } from "./palette";
 import { t } from "./strings";
@@ -64,7 +64,7 @@ export function ItemMapView({ map, names, tall = 220 }: { map: ItemMap; names: M
   const canvas = useRef<HTMLCanvasElement>(null);
   const colours = useRef(new Map<number, number>());
   colours.current = coloured(map, colours.current);
-  useEffect(() => {
+  useLayoutEffect(() => {  // before the page is painted: the map has its height then
     const node = canvas.current;
     if (!node) return;
     draw(node, map, colours.current, tall);

@@ -1,10 +1,10 @@
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { ask, list, may, type ItemMap, type Problem, type ProblemSample } from "./api";
 import { Course } from "./course";
-import { Further } from "./fetched";
+import { Further, useFurther } from "./fetched";
 import { Files } from "./files";
 import { ItemMapView } from "./itemmap";
-import type { DecisionInfo } from "./messages";
+import type { DecisionInfo, FlowInfo } from "./messages";
 import { Errors } from "./overview";
 import { Bar, Card, Crumbs, Figure, Heading, Missing, State, Strip, Table, usePolled } from "./parts";
 import { useLivePicture, type LivePicture } from "./picture";
@@ -24,10 +24,17 @@ function Whole({ p, path, again }: { p: Problem; path: string; again: () => void
   const [map, noMap] = usePolled<ItemMap>(() => ask(`${path}/map`), ended ? 0 : 2, [p.id, ended]);
   const [history, noHistory] = usePolled<ProblemSample[]>(() => list(`${path}/history`), ended ? 0 : 5, [p.id, ended]);
   const [decisions, noDecisions] = usePolled<DecisionInfo[]>(() => list(`${path}/decisions?count=500`), ended ? 0 : 10, [p.id, ended]);
+  const [flow, noFlow] = usePolled<FlowInfo | null>(() => (p.flow ? ask<FlowInfo>(`/v1/admin/flows/${p.flow}`) : Promise.resolve(null)), p.flow && !ended ? 2 : 0, [p.flow, ended]);
+  const [further, noFurther] = useFurther();
   const picture = useLivePicture(p);
+  const [tabled, setTabled] = useState(false);
+  const shown = useRef(false);  // What is below a table that is there from the beginning waits for it.
+  // All parts at once: none moves another when it comes.
+  if (!(map || noMap) || !(history || noHistory) || !(decisions || noDecisions) || !(flow !== undefined || noFlow) || !(further || noFurther)) return <><Heading>{p.name}</Heading><Missing wrong="" /></>;
   const names = new Map(p.shares.map(share => [share.host, share.name]));
   const files = p.state === "finished" ? p.results : picture.made?.files;
   const table = files?.find(file => file.name === "table.csv");
+  shown.current ||= !table || tabled || further === null;
   const part = p.items > 0 ? p.accepted / p.items : 0;
   return (
     <>
@@ -43,9 +50,9 @@ function Whole({ p, path, again }: { p: Problem; path: string; again: () => void
         <Figure name={t.hostsAtWork} value={count(p.hosts)} />
         <Figure name={t.wasted} value={percent(Math.max(0, p.wasted ?? 0))} />
       </Strip>
-      {p.flow && <Further of={({ FlowCard }) => <FlowCard name={p.flow} here={p.id} />} />}
-      {table && <Further of={({ TableView }) => <TableView p={p} file={table} rows={files?.find(file => file.name === "rows.tar")} again={again} />} />}
-      <div class="columns">
+      {p.flow && <Further of={({ FlowCard }) => <FlowCard name={p.flow} flow={flow} wrong={noFlow} here={p.id} />} />}
+      {table && <Further of={({ TableView }) => <TableView p={p} file={table} rows={files?.find(file => file.name === "rows.tar")} again={again} onReady={() => setTabled(true)} />} />}
+      {shown.current && <div class="columns">
         <div>
           <Card title={t.items}>
             {!map ? <Missing wrong={noMap} /> : map.items > 0 ? <ItemMapView map={map} names={names} tall={190} /> : <p class="calm">{t.beingPlanned}</p>}
@@ -62,19 +69,19 @@ function Whole({ p, path, again }: { p: Problem; path: string; again: () => void
           {!ended && <Further of={({ SuitedHosts }) => <SuitedHosts p={p} />} />}
           <Card title={t.decisions}>{decisions ? <Further of={({ Decisions }) => <Decisions decisions={decisions.slice(0, 30)} names={names} />} /> : <Missing wrong={noDecisions} />}</Card>
         </div>
-      </div>
+      </div>}
     </>
   );
 }
 
 function Results({ p, picture }: { p: Problem; picture: LivePicture }) {
-  const { made, wrong, busy, fetchPartial } = picture;
+  const { made, expected, wrong, busy, fetchPartial } = picture;
   if (p.state === "finished") return <Card title={t.result}><Files files={p.results} archive={p.name} /></Card>;
   return (
     <Card title={t.resultSoFar} actions={may("operator") && p.accepted > 0 && p.state !== "stopped" && <button class="plain small" disabled={busy} onClick={fetchPartial}>{t.fetchPartial}</button>}>
       {made ? <><Files files={made.files} archive={p.name} /><p class="calm">{plural(made.items, t.ofAccepted)}</p></>
         : wrong ? <p class="calm">{wrong}</p>
-        : <p class="calm">{p.accepted === 0 ? t.noneAccepted : t.preparing}</p>}
+        : <>{expected && <div class="img" />}<p class="calm">{p.accepted === 0 ? t.noneAccepted : t.preparing}</p></>}
     </Card>
   );
 }

@@ -50,7 +50,7 @@ function useAddress(content: Blob): string {
   return address;
 }
 
-export function RowResults({ file, row, onClose }: { file: ResultFile; row: number; onClose: () => void }) {
+export function RowResults({ file, row, onReady, onClose }: { file: ResultFile; row: number; onReady: () => void; onClose: () => void }) {
   const [found, setFound] = useState<Row | null>();
   const [wrong, setWrong] = useState("");
   useEffect(() => {
@@ -60,6 +60,7 @@ export function RowResults({ file, row, onClose }: { file: ResultFile; row: numb
     read(file, row).then(got => { if (!gone) setFound(got); }, (error: Error) => { if (!gone) setWrong(error.message); });
     return () => { gone = true; };
   }, [file.digest, row]);
+  useEffect(() => { if (wrong || found !== undefined) onReady(); }, [wrong, found]);
   return (
     <Card title={l.resultsOfRow(row)} wide actions={<span class="buttons">{found && found.files.length > 0 && <Tar row={row} tar={found.tar} />}<button class="plain small" onClick={onClose}>{l.closeRow}</button></span>}>
       {wrong || found === undefined ? <Missing wrong={wrong} />

@@ -1,7 +1,7 @@
 // A table of any length: only the rows in view are in the page. Sorted by any column that says how, by its heading; the order
 // stands in the address.
 import type { ComponentChildren } from "preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { phone } from "./parts";
 import { query, show } from "./route";
 import { language, t } from "./strings";
@@ -48,11 +48,12 @@ export function Rows<T>({ label, columns, rows, id, brief, first = "", onEnd, on
     watch.observe(node);
     return () => watch.disconnect();
   }, []);
-  useEffect(() => {
+  // Both before the page is painted: nothing moves afterwards.
+  useLayoutEffect(() => {
     whole.current?.style.setProperty("--columns", columns.map(column => column.width).join(" "));
     whole.current?.style.setProperty("--least", `${7 * columns.length}rem`);
   }, [columns]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!body.current) return;
     body.current.style.height = `${tall}px`;
     body.current.style.paddingTop = `${Math.max(0, from * rowHeight - ahead)}px`;

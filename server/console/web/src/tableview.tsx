@@ -13,8 +13,9 @@ const pageRows = 200;
 const pagesKept = 60;  // here; those looked at last
 const askAfter = 60;  // milliseconds that the reader stays, so that not all pages that pass are fetched
 
-// `file`: table.csv; `rows`: rows.tar, if there is one. `again`: the problem has changed.
-export function TableView({ p, file, rows: archive, again }: { p: Problem; file: ResultFile; rows?: ResultFile; again: () => void }) {
+// `file`: table.csv; `rows`: rows.tar, if there is one. `again`: the problem has changed. `onReady`: it has the height
+// that it keeps.
+export function TableView({ p, file, rows: archive, again, onReady }: { p: Problem; file: ResultFile; rows?: ResultFile; again: () => void; onReady: () => void }) {
   const failed = query("rows") === "failed", order = query("sort"), chosen = Number(query("row", "0"));
   const [head, setHead] = useState<TablePage>();
   const [wrong, setWrong] = useState("");
@@ -49,6 +50,8 @@ export function TableView({ p, file, rows: archive, again }: { p: Problem; file:
     return () => clearTimeout(timer.current);
   }, [file.digest, failed, order]);
   useEffect(() => () => { which.current = ""; }, []);
+  const [rowThere, setRowThere] = useState(!(archive && chosen > 0));
+  useEffect(() => { if ((head || wrong) && rowThere) onReady(); }, [head !== undefined, wrong, rowThere]);
   const onShown = (from: number, to: number) => {
     seen.current = [from, to];
     clearTimeout(timer.current);
@@ -95,7 +98,7 @@ export function TableView({ p, file, rows: archive, again }: { p: Problem; file:
           </>
         )}
       </Card>
-      {archive && chosen > 0 && <RowResults file={archive} row={chosen} onClose={() => show({ row: "" })} />}
+      {archive && chosen > 0 && (head || wrong) && <RowResults file={archive} row={chosen} onReady={() => setRowThere(true)} onClose={() => show({ row: "" })} />}
     </>
   );
 }

@@ -40,22 +40,22 @@ export function Wall() {
 }
 
 function Scene({ problem: p, wide }: { problem: Problem; wide: boolean }) {
-  const [map] = usePolled<ItemMap>(() => ask(`/v1/admin/problems/${p.id}/map`), 2, [p.id, p.stage]);
-  const [whole] = usePolled<Problem>(() => ask(`/v1/admin/problems/${p.id}`), 5, [p.id]);
+  const [map, noMap] = usePolled<ItemMap>(() => ask(`/v1/admin/problems/${p.id}/map`), 2, [p.id, p.stage]);
+  const [whole, noWhole] = usePolled<Problem>(() => ask(`/v1/admin/problems/${p.id}`), 5, [p.id]);
   const { made } = useLivePicture(p);
   const names = new Map((whole?.shares ?? []).map(share => [share.host, share.name]));
   const pictures = (made?.files ?? []).filter(file => file.media_type.startsWith("image/")).slice(0, 1);
   return (
     <section class={wide ? "scene wide" : "scene"} aria-label={p.name}>
-      <div class="told">
+      {(map || noMap) && (whole || noWhole) && <div class="told">
         <h2>{p.name}</h2>
         <p class="big">{percent(done(p))}</p>
         <progress class="whole" max={1} value={done(p)} aria-label={t.doneOf(p.name)} />
         <p>{p.waits || `${leftOf(p)}, ${plural(p.hosts, l.hostsAtWork)}`}</p>
         {pictures.length > 0 && map && map.items > 0 && <ItemMapView map={map} names={names} tall={wide ? 260 : 120} />}
-      </div>
+      </div>}
       <div class="seen">
-        {pictures.length > 0 ? <Files files={pictures} bare /> : map && map.items > 0 && <ItemMapView map={map} names={names} tall={420} />}
+        {pictures.length > 0 ? <Files files={pictures} bare /> : map && (whole || noWhole) && map.items > 0 && <ItemMapView map={map} names={names} tall={420} />}
       </div>
     </section>
   );
