@@ -140,11 +140,24 @@ class Form(unittest.TestCase):
             person.wait("the estimate", "document.querySelector('.estimate p b')?.innerText")
             person.wait("nothing to be said", "document.querySelector('.said p') === null")
             pathlib.Path(PICTURE).write_bytes(person.picture())
+        self.strategy(person)
         person.push("Start")
         person.wait("the problem", person.has("items accepted"))
         person.heading_says("finished", 300 if PICTURE else 60)
+        self.assertEqual(grid.admin_json("problem", "show", "round trip")["strategy"].split(",")[0], "rts")
         stored = grid.stored()
         self.assertIn(b'{"seed":9007199254740992}', stored)  # and nothing that was left out
+
+    def strategy(self, person):
+        """From a list: each with its sentence, the recommended one before the others."""
+        person.run("document.querySelector('details').open = true")
+        options = person.wait("the strategies", "(all => all.length > 10 ? all.map(o => [o.value, o.innerText]) : null)([...document.querySelectorAll('#strategy option')])")
+        self.assertEqual(options[0], ["", "server default"])
+        self.assertRegex(options[1][1], r"^gleaner \(recommended\): .+")
+        self.assertEqual([name for name, words in options[1:] if ": " not in words], [])
+        self.assertFalse({"split", "rdlb"} & {name for name, _ in options})
+        person.pick("#strategy", "rts")
+        person.accessible()
 
 
 if __name__ == "__main__":

@@ -141,6 +141,7 @@ class Problems(unittest.TestCase):
         person.heading_says("running")
         person.push("Change scheduling")
         person.wait("its rules", "document.querySelectorAll('#strategy option').length > 10")
+        self.assertEqual(person.run("[...document.querySelectorAll('#strategy option, #straggler option')].map(o => o.innerText).filter(words => !words.includes(': '))"), [])
         person.accessible()
         person.type("#weight", "3")
         person.push("Save")

@@ -2,7 +2,9 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { ask, change, idOf, list, upload, type Application, type Estimate, type Problem } from "./api";
 import { Inputs, type Given } from "./inputs";
 import { DeclaredFields, FreeFields, parametersText, type Row } from "./parameters";
+import type { StrategyInfo } from "./messages";
 import { attempt, Heading, Missing, rich, say, usePolled } from "./parts";
+import { Rule } from "./rule";
 import { shared, t } from "./strings";
 import { t as l } from "./strings/later";
 import { interval, percent, plural } from "./words";
@@ -61,6 +63,7 @@ function useEstimate(form: { current: HTMLFormElement | null }, draft: Draft, ty
 
 export function Add() {
   const [applications, wrong] = usePolled<Application[]>(() => list("/v1/admin/applications"), 0, []);
+  const [strategies] = usePolled<StrategyInfo[]>(() => list("/v1/admin/strategies"), 0, []);
   const [chosen, setChosen] = useState("");
   const wanted = chosen || (applications?.length ? idOf(applications[applications.length - 1]) : "");
   const draft = useDraft(wanted);
@@ -120,7 +123,7 @@ export function Add() {
         <details>
           <summary>{l.more}</summary>
           <div class="fields">
-            <label for="strategy">{t.strategy}</label><input id="strategy" name="strategy" placeholder={l.serverDefault} />
+            <Rule name="strategy" label={t.strategy} all={(strategies ?? []).filter(s => s.kind !== "straggler")} recommended="gleaner" otherwise={l.serverDefault} />
             <label for="validation">{l.validation}</label><input id="validation" name="validation" placeholder={l.applicationDefault} />
           </div>
         </details>

@@ -1,8 +1,8 @@
 // Strategy, straggler rule, weight and priority of a problem.
-import { useState } from "preact/hooks";
 import { change, list, type Problem } from "./api";
 import type { StrategyInfo } from "./messages";
 import { attempt, FormDialog, say, usePolled } from "./parts";
+import { Rule } from "./rule";
 import { t } from "./strings";
 
 export function Scheduling({ p, again, onClose }: { p: Problem; again: () => void; onClose: () => void }) {
@@ -28,22 +28,5 @@ export function Scheduling({ p, again, onClose }: { p: Problem; again: () => voi
       <label for="priority">{t.priority}</label>
       <div><input id="priority" name="priority" type="number" min="-8" max="8" defaultValue={`${p.priority}`} required aria-describedby="priority-hint" /><small id="priority-hint">{t.priorityHint}</small></div>
     </FormDialog>
-  );
-}
-
-// By name and a sentence; the one that is in force may have options of its own.
-function Rule({ name, label, now, all, recommended }: { name: string; label: string; now: string; all: StrategyInfo[]; recommended: string }) {
-  const [chosen, setChosen] = useState(now);
-  const names = [now, ...all.map(s => s.name).filter(each => each !== now)];
-  return (
-    <>
-      <label for={name}>{label}</label>
-      <div>
-        <select id={name} name={name} value={chosen} onChange={event => setChosen(event.currentTarget.value)} aria-describedby={`${name}-hint`}>
-          {names.map(each => <option key={each} value={each}>{each === recommended ? t.recommended(each) : each}</option>)}
-        </select>
-        <small id={`${name}-hint`}>{all.find(s => s.name === chosen.split(",")[0])?.summary}</small>
-      </div>
-    </>
   );
 }
