@@ -2,7 +2,7 @@
 import unittest
 
 from browser import CHROMIUM
-from harness import Grid, main, needs
+from harness import MANDELBROT, SQUARES, Grid, main, needs
 from person import Person, compute_something
 
 PAGES = {"": "Overview", "#/": "Overview", "#/problems": "Problems", "#/problems/1": "one", "#/hosts": "Hosts", "#/hosts/1": "pc", "#/add": "Add a problem",
@@ -53,6 +53,38 @@ class Pages(unittest.TestCase):
                         person.call("Network.clearBrowserCookies")
                         person.wait("the log-in", "document.querySelector('.login') !== null && document.querySelector('header') === null")
                         self.assertEqual(person.run("document.querySelectorAll('main').length"), 1)
+
+    def test_wall(self):
+        """Nothing runs, then problems of which a host computes one: that is shown, and the others in turn. Full screen has no controls."""
+        with Grid("work.heartbeat_seconds = 1") as grid:
+            grid.start_server()
+            for application in (SQUARES, MANDELBROT):
+                grid.add_application(application)
+            grid.add_client("pc")
+            scenes = "[...document.querySelectorAll('.scene')].map(each => each.getAttribute('aria-label'))"
+            with Person(self, grid) as person:
+                person.log_in()
+                person.look_at("#/wall")
+                person.wait("that nothing runs", "document.querySelector('.idle').innerText == 'Nothing is running right now.'")
+                person.accessible()
+                grid.wait_finished(grid.add_problem("mandelbrot", "valley", width=60, height=42))
+                person.wait("the last picture", person.has("Last picture: valley") + " && document.querySelector('.idle img')?.naturalWidth == 60")
+                person.accessible()
+                person.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": "no-preference"}])
+                first = grid.add_problem("squares", "first", "--priority", "5", count=2000, pause=0.3)
+                grid.wait_until("a host", lambda: grid.problem(first)["hosts"] == 1)
+                for name in ("second", "third", "fourth"):
+                    grid.add_problem("squares", name, count=2000, pause=0.3)
+                person.wait("the one that is computed, and another", f"{scenes}[0] == 'first' && {scenes}.length == 2 && " + person.has("and 2 more problems"))
+                before = person.run(f"{scenes}[1]")
+                person.wait("the next one", f"{scenes}[0] == 'first' && {scenes}.length == 2 && {scenes}[1] != {before!r}")
+                opacity = "getComputedStyle(document.querySelector('.wall-controls')).opacity"
+                self.assertEqual(person.run(opacity), "1")
+                person.push("Full screen")
+                person.wait("nothing but the wall", f"document.fullscreenElement !== null && {opacity} === '0'")
+                person.press("Tab")
+                person.wait("the controls, by keyboard", f"{opacity} === '1'")
+                self.assertEqual(person.complaints(), [])
 
 
 if __name__ == "__main__":

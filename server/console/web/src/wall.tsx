@@ -1,5 +1,5 @@
 // For a large screen that nobody touches: what is computed, the pictures that form, who computes what.
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { ask, type ItemMap, type Problem } from "./api";
 import { Files } from "./files";
 import { ItemMapView } from "./itemmap";
@@ -10,7 +10,32 @@ import { t } from "./strings";
 import { t as l } from "./strings/later";
 import { count, done, figure, leftOf, percent, plural } from "./words";
 
-const shownMax = 2;
+const shownMax = 2, turnSeconds = 20;
+const still = matchMedia("(prefers-reduced-motion: reduce)");
+
+// Those that were shown longest ago come next, of these first those that hosts compute now. One that is computed is always among them.
+// They stay for a turn, as long as they run.
+function useShown(running: Problem[]): Problem[] {
+  const [turn, setTurn] = useState(0);
+  const shown = useRef<number[]>([]), since = useRef(-1), last = useRef(new Map<number, number>());
+  useEffect(() => {
+    const timer = window.setInterval(() => { if (!still.matches) setTurn(now => now + 1); }, turnSeconds * 1000);
+    return () => clearInterval(timer);
+  }, []);
+  const there = () => running.filter(p => shown.current.includes(p.id));
+  const idle = there().every(p => p.hosts === 0) && running.some(p => p.hosts > 0);
+  if (since.current !== turn || idle || there().length < Math.min(shownMax, running.length)) {
+    const order = (p: Problem) => 2 * (last.current.get(p.id) ?? -1) + (p.hosts > 0 ? 0 : 1);
+    const next = [...running].sort((a, b) => order(a) - order(b));
+    const computed = next.find(p => p.hosts > 0);
+    const chosen = next.slice(0, shownMax);
+    if (computed && !chosen.includes(computed)) chosen[chosen.length - 1] = computed;
+    shown.current = chosen.map(p => p.id);
+    since.current = turn;
+    for (const id of shown.current) last.current.set(id, turn);
+  }
+  return there().sort((a, b) => Number(b.hosts > 0) - Number(a.hosts > 0));
+}
 
 export function Wall() {
   const view = live.value;
@@ -20,10 +45,14 @@ export function Wall() {
     document.addEventListener("fullscreenchange", changed);
     return () => document.removeEventListener("fullscreenchange", changed);
   }, []);
+  const running = (view?.problems ?? []).filter(p => p.state === "running");
+  const shown = useShown(running);
   if (!view) return <><Heading>{t.wall}</Heading><p aria-busy="true">{t.waitingForServer}</p></>;
-  const running = view.problems.filter(p => p.state === "running");
-  const shown = running.slice(0, shownMax);
-  const enter = () => void document.documentElement.requestFullscreen?.().catch(() => undefined);
+  const rest = running.filter(p => !shown.includes(p));
+  const enter = ({ currentTarget: button }: { currentTarget: HTMLElement }) => {
+    button.blur();  // the controls are seen while they have the focus
+    void document.documentElement.requestFullscreen?.().catch(() => undefined);
+  };
   const leave = () => { if (document.fullscreenElement) void document.exitFullscreen(); };
   return (
     <div class={`wall ${full ? "full" : ""}`}>
@@ -34,7 +63,7 @@ export function Wall() {
       </div>
       {shown.length === 0 && <Idle problems={view.problems} />}
       <div class={shown.length > 1 ? "scenes two" : "scenes"}>{shown.map(p => <Scene key={p.id} problem={p} wide={shown.length === 1} />)}</div>
-      {running.length > shown.length && <p class="facts-line">{l.andMoreProblems(plural(running.length - shown.length, t.moreProblems), running.slice(shownMax, shownMax + 6).map(p => `${p.name} ${percent(done(p))}`).join(", "))}</p>}
+      {rest.length > 0 && <p class="facts-line">{l.andMoreProblems(plural(rest.length, t.moreProblems), rest.slice(0, 6).map(p => `${p.name} ${percent(done(p))}`).join(", "))}</p>}
     </div>
   );
 }
