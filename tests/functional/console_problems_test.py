@@ -155,21 +155,26 @@ class Problems(unittest.TestCase):
         grid.add_application(shaky)
         grid.admin("host", "hold", "kitchen-pc", "--reason", "not this")
         identity = grid.add_problem("shaky", "trembling", "--strategy", "rts", "--priority", "5", count=1)
+        banner = "Ray Tracer 3.7\n" + "This is free software.\n" * 30  # longer than what the server's sentence keeps of it
         for number in range(5):
             host = FakeHost(grid, f"lab-{number}")
             granted = host.work()[1]["decoded"]
             if not granted or granted[0]["problem"] != identity:
                 break
             grid.request("POST", "/v1/failure", {"unit": granted[0]["unit"], "kind": "kernel-crashed", "item": 0,
-                                                 "message": f"starting\nno such file: /home/{number}/table.txt"}, host.token)
+                                                 "message": f"the kernel exited with status 1. Its last words: {banner}no such file: /home/{number}/table.txt"}, host.token)
         watched = grid.admin("problem", "watch", identity, check=False)
         self.assertIn(f"problem {identity} (trembling) is stopped: shaky@1.0.0: it fails on 4 of 4 hosts", watched.stdout)
         self.assertEqual(watched.returncode, 1)
         person.look_at("#/")
         person.wait("what needs attention", person.has("trembling is stopped: shaky@1.0.0: it fails on 4 of 4 hosts") + " && " + person.has("1 host is on hold."))
+        person.look_at("#/problems")
+        person.wait("the cause in the list", "[...document.querySelectorAll('.rows span[title]')].some(each => each.title.includes('4 of 4 hosts: no such file: '))")
         person.follow("trembling")
         person.heading_says("stopped")
         person.wait("why", "document.querySelector('.trouble p').innerText.startsWith('Stopped: shaky@1.0.0: it fails on 4 of 4 hosts')")
+        cause = "'shaky@1.0.0: it fails on 4 of 4 hosts: no such file: '"
+        person.wait("the cause, without the banner", f"document.querySelector('.trouble p').innerText.includes({cause}) && !document.querySelector('.trouble p').innerText.includes('Ray Tracer')")
         person.wait("one error, by host", "document.querySelectorAll('.errors li').length == 1 && " + person.has("no such file: ") + " && " + person.has("lab-0 1×, lab-1 1×"))
         self.assertEqual(person.run("[...document.querySelectorAll('main .buttons button')].map(b => b.innerText)"), ["Cancel", "Retry"])
         person.accessible()

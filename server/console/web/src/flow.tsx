@@ -2,11 +2,12 @@
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { ask } from "./api";
 import { draw, type Place } from "./flowlayout";
+import { whyOf } from "./live";
 import type { FlowInfo, FlowStep } from "./messages";
 import { Bar, Card, Crumbs, Heading, Missing, State, Table, usePolled } from "./parts";
 import { shared, t } from "./strings";
 import { t as l } from "./strings/later";
-import { count, percent, plural, reasonOf } from "./words";
+import { count, percent, plural } from "./words";
 
 const box = { width: 168, height: 52, across: 56, between: 14 };
 const rim = 3;  // for the outlines
@@ -105,7 +106,7 @@ export function FlowPage({ name }: { name: string }) {
 
 // Why it failed, or which nodes it waits for.
 function reason(flow: FlowInfo, node: FlowStep): string {
-  if (node.message) return reasonOf(node);
+  if (node.message) return whyOf({ ...node, id: node.problem });
   if (node.problem > 0) return "";
   const missing = node.after.map(each => flow.nodes.find(one => one.name === each.node)).filter(each => each !== undefined && each.state !== "finished");
   const blocking = missing.filter(each => lost.includes(each!.state));

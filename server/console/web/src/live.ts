@@ -1,10 +1,14 @@
 // The live view: one stream of events for all pages, which the browser takes up again by itself.
 import { signal } from "@preact/signals";
-import { ask, list, session, Problematic, type Live, type Sample, type Session } from "./api";
+import { ask, list, session, Problematic, type ErrorGroup, type Live, type Sample, type Session } from "./api";
+import { reasonOf } from "./words";
 
 export const live = signal<Live | null>(null);
 export const samples = signal<Sample[]>([]);
 export const connected = signal(false);
+// Why a problem is stopped or failed, with the words of its newest error.
+export const whyOf = (p: { id: number; message: string; errors?: ErrorGroup[] }): string =>
+  reasonOf(p.message, (p.errors?.[0] ?? live.value?.errors.find(e => e.problem === p.id))?.words);
 const samplesMax = 480;
 let stream: EventSource | null = null;
 

@@ -1,10 +1,10 @@
 import { useMemo } from "preact/hooks";
 import { ask, list, may, type Day, type ErrorGroup, type Live, type Status } from "./api";
-import { live, samples } from "./live";
+import { live, samples, whyOf } from "./live";
 import { Chart } from "./chart";
 import { Bar, Card, Figure, Heading, Missing, rich, State, Strip, usePolled } from "./parts";
 import { shared, t } from "./strings";
-import { count, done, figure, lastLine, leftOf, over, percent, plural, reasonOf, time } from "./words";
+import { count, done, figure, lastLine, leftOf, over, percent, plural, time } from "./words";
 
 const curveHeight = 110;
 
@@ -91,7 +91,7 @@ function ProblemList({ problems, total }: { problems: Live["problems"]; total: n
 // What there is to say of it in a line: who is at it and how long it takes, or why nobody is.
 function why(p: Live["problems"][number]): string {
   if (p.state === "running") return p.waits ? lastLine(p.waits) : `${leftOf(p)}, ${plural(p.hosts, t.nHosts)}`;
-  if (p.message && p.state !== "cancelled") return reasonOf(p);
+  if (p.message && p.state !== "cancelled") return whyOf(p);
   return over(p.state) ? t.endedAt(time(p.finished_at)) : "";
 }
 
@@ -131,8 +131,8 @@ function Attention({ view }: { view: Live }) {
     if (status.hosts > 0 && status.hosts_active === 0 && open.length > 0)
       list.push({ text: t.noHostReports, link: "#/hosts" });
     for (const p of problems.filter(one => one.state === "failed").slice(0, 5))
-      list.push({ text: t.problemFailed(p.name, reasonOf(p)), link: `#/problems/${p.id}` });
-    for (const p of open.filter(one => one.message)) list.push({ text: p.state === "stopped" ? t.problemStopped(p.name, reasonOf(p)) : `${p.name}: ${reasonOf(p)}`, link: `#/problems/${p.id}` });
+      list.push({ text: t.problemFailed(p.name, whyOf(p)), link: `#/problems/${p.id}` });
+    for (const p of open.filter(one => one.message)) list.push({ text: p.state === "stopped" ? t.problemStopped(p.name, whyOf(p)) : `${p.name}: ${whyOf(p)}`, link: `#/problems/${p.id}` });
     if (status.hosts_on_hold > 0) list.push({ text: plural(status.hosts_on_hold, t.hostsOnHold), link: "#/hosts?state=on+hold" });
     // Of one that has no hosts now, its page says why: the fleet may be busy or away.
     for (const p of open.filter(one => one.waits && (one.state !== "running" || one.hosts > 0 || one.accepted === one.items)))

@@ -1,15 +1,16 @@
 // All problems, found by name, application or state.
 import { useMemo } from "preact/hooks";
 import { list, may, type Problem } from "./api";
+import { whyOf } from "./live";
 import { Bar, Choice, Heading, Missing, State, usePolled } from "./parts";
 import { query, show } from "./route";
 import { Rows, type Column } from "./rows";
 import { shared, t } from "./strings";
-import { count, done, left, plural, reasonOf, time } from "./words";
+import { count, done, left, plural, time } from "./words";
 
 const states = ["running", "planning", "combining", "paused", "stopped", "failed", "finished", "cancelled"];
 // What it says under "time left": of one that is stopped, why.
-const told = (p: Problem): string => (p.state === "running" ? left(p) : p.state === "stopped" || p.state === "failed" ? reasonOf(p) : "–");
+const told = (p: Problem): string => (p.state === "running" ? left(p) : p.state === "stopped" || p.state === "failed" ? whyOf(p) : "–");
 // The shortest first; what has no end yet last.
 const ahead = (p: Problem): number => (p.state === "running" && !p.waits && p.eta_seconds >= 0 ? p.eta_seconds : Infinity);
 

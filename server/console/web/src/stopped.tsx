@@ -1,9 +1,10 @@
 // What an administrator can do about a problem: pause and cancel it, and bring back one that is stopped or failed.
 import { useState } from "preact/hooks";
 import { change, idOf, list, may, type Application, type Problem } from "./api";
+import { whyOf } from "./live";
 import { Ask, attempt, rich, usePolled } from "./parts";
 import { shared, t } from "./strings";
-import { over, plural, reasonOf } from "./words";
+import { over, plural } from "./words";
 
 const actsOn = (p: Problem, again: () => void) => (verb: string, good: string, body: object = {}) =>
   void attempt(() => change(`/v1/admin/problems/${p.id}/${verb}`, body), good).then(again);
@@ -28,16 +29,16 @@ export function Controls({ p, again }: { p: Problem; again: () => void }) {
 }
 
 // The reason, and what the server advises; what the buttons do need not be read.
-function parts(message: string): [string, string] {
-  const text = reasonOf({ message });
-  if (text !== message.replace(/^stopped: /, "").trim()) return [text, ""];
+function parts(p: Problem): [string, string] {
+  const text = whyOf(p);
+  if (text !== p.message.replace(/^stopped: /, "").trim()) return [text, ""];
   const end = /[.:] (?=[A-Z]|put |`)/.exec(text);
   return end ? [`${text.slice(0, end.index)}.`, text.slice(end.index + 2).replace(/^./, first => first.toUpperCase())] : [text, ""];
 }
 
 // Why it does not go on, and what can be done here. `onPartial`: fetches what is accepted.
 export function Trouble({ p, again, onPartial }: { p: Problem; again: () => void; onPartial: () => void }) {
-  const [reason, advice] = parts(p.message);
+  const [reason, advice] = parts(p);
   const act = actsOn(p, again);
   if (p.state !== "stopped" && p.state !== "failed" && !failedSome(p)) return p.message ? <p class="calm">{p.message}</p> : null;
   const words = p.state === "stopped" ? t.stopped : p.state === "failed" ? t.failed : t.someQuarantined;

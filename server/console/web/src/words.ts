@@ -56,10 +56,13 @@ export const left = (p: { state: string; eta_seconds: number; eta_low_seconds?: 
 };
 export const over = (state: string): boolean => ["finished", "cancelled", "failed"].includes(state);
 export const lastLine = (text: string): string => text.trim().split("\n").pop() ?? "";
-// Why a problem is stopped or failed, in a line, without what its page offers as buttons. Of what a program said, which may be many lines,
-// the first and the last.
-export const reasonOf = (p: { message: string }): string => {
-  const lines = p.message.replace(/^stopped: /, "").replace(/\. (Mend|Fix) the application[^]*$/, ".").trim().split("\n").filter(line => line.trim());
+// Why a problem is stopped or failed, in a line, without what its page offers as buttons. Of what a program said, which may be many lines
+// that begin with a banner, the last; `words`: that line, where the server has cut the message.
+export const reasonOf = (message: string, words = ""): string => {
+  const text = message.replace(/^stopped: /, "").replace(/\. (Mend|Fix) the application[^]*$/, ".").trim();
+  const said = /; last: |\.? Its last words: /.exec(text);
+  if (said) return `${text.slice(0, said.index)}: ${words || lastLine(text.slice(said.index + said[0].length)).replace(/^.* Its last words: /, "").trim()}`;
+  const lines = text.split("\n").filter(line => line.trim());
   return lines.length > 1 ? `${lines[0]} … ${lines[lines.length - 1].trim()}` : lines[0] ?? "";
 };
 // Of one that runs.
