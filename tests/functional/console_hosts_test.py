@@ -4,7 +4,7 @@ import unittest
 
 import qr
 from browser import CHROMIUM
-from harness import MANDELBROT, SQUARES, Grid, HostKey, from_base64url, main, needs
+from harness import MANDELBROT, SOURCE, SQUARES, Grid, HostKey, from_base64url, main, needs
 from person import Person
 
 TABLE = "[...document.querySelectorAll('.rows > .row')].map(row => [...row.children].map(cell => cell.innerText))"
@@ -163,6 +163,15 @@ class Hosts(unittest.TestCase):
         drawn, box = person.run("[document.querySelector('.made .qr path').getAttribute('d'), document.querySelector('.made .qr').getAttribute('viewBox')]")
         self.assertEqual(qr.read(drawn, int(box.split()[2])), code)
         self.assertIn(f"gleaner-client join {code}", person.run("document.querySelector('.made').innerText"))
+        person.push("Other Linux")
+        archive = person.run("[...document.querySelectorAll('.made .copy code')].slice(1).map(each => each.innerText)")
+        portable = (SOURCE / "deploy/portable/README.md").read_text()
+        for line in archive:  # as they are documented
+            self.assertIn(line.replace(code, "gleaner://grid.example.org:8443/..."), portable)
+        self.assertEqual(len(archive), 4)
+        person.accessible()
+        person.push("Debian 12 or 13, Ubuntu 24.04")
+        self.assertIn(person.run("document.querySelector('[aria-label=\"Install command\"]').innerText"), (SOURCE / "README.md").read_text())
         status, told = grid.enrol(HostKey(), "bench-8", from_base64url(code.rsplit("/", 1)[1])[33:49])
         self.assertEqual(status, 200, told)
         person.wait("the host", f"[...document.querySelectorAll('tr')].some(row => row.innerText.includes('b12') && row.innerText.includes('1 of 2'))")

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { change, changeWith, list, may } from "./api";
 import type { Ban, CodeInfo as Code, MadeCode, MadeToken, TokenInfo as Token } from "./messages";
-import { Ask, attempt, Card, FormDialog, Heading, Missing, rich, say, State, Table, usePolled } from "./parts";
+import { Ask, attempt, Card, Choice, FormDialog, Heading, Missing, rich, say, State, Table, usePolled } from "./parts";
 import { QrCode } from "./qr";
 import { shared, t } from "./strings";
 import { t as l } from "./strings/later";
@@ -53,17 +53,28 @@ function NewCode({ onMade, onClose }: { onMade: (made: MadeCode) => void; onClos
   );
 }
 
-// The code, and what is typed on each computer.
+// What is typed on a computer: where Debian's packages are (README.md), and elsewhere, without root (deploy/portable/README.md).
+type System = "packages" | "archive";
+const commands = (code: string): Record<System, [string, string][]> => ({
+  packages: [[l.installCommand, "sudo apt install ./gleaner-client_*.deb ./gleaner-agent_*.deb"], [l.joinCommand, `sudo gleaner-client join ${code}`]],
+  archive: [
+    [l.checkCommand, "gpgv --keyring ./gleaner-archive-keyring.gpg gleaner-client-*.tar.gz.asc gleaner-client-*.tar.gz"], [l.installCommand, "tar xzf gleaner-client-*.tar.gz && gleaner-client-*/install"],
+    [l.joinCommand, `~/.local/bin/gleaner-client join ${code}`], [l.startCommand, "systemctl --user start gleaner-client"],
+  ],
+});
+
+// The code, and how a computer joins by it.
 function Made({ made, onClose }: { made: MadeCode; onClose: () => void }) {
+  const [system, setSystem] = useState<System>("packages");
   const whose = made.code.own ? l.ownComputers : l.volunteers;
   const title = made.code.hosts_max > 0 ? l.codeTitleMax(made.code.name, whose, plural(made.code.hosts_max, t.nHosts)) : l.codeTitle(made.code.name, whose);
   return (
     <section class="made" aria-label={l.codeLabel(made.code.name)}>
       <div class="head"><h3>{title}</h3><button type="button" class="plain small" onClick={onClose}>{l.done}</button></div>
       <div class="handed"><Copy label={l.joinCode} text={made.join_code} /><QrCode label={l.joinCodeQr} text={made.join_code} /></div>
-      <p class="calm">{l.onEachComputer}</p>
-      <Copy label={l.installCommand} text="sudo apt install ./gleaner-client_*.deb ./gleaner-agent_*.deb" />
-      <Copy label={l.joinCommand} text={`sudo gleaner-client join ${made.join_code}`} />
+      <p><Choice label={l.system} of={[["packages", l.withPackages], ["archive", l.withArchive]]} now={system} onChoose={setSystem} /></p>
+      <p class="calm">{l.onEachComputer[system]}</p>
+      {commands(made.join_code)[system].map(([label, text]) => <Copy key={label} label={label} text={text} />)}
       <p class="calm">{rich(l.codeIsSecret)}</p>
     </section>
   );
