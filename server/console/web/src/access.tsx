@@ -1,6 +1,8 @@
 // Who may join, who may administer, who is kept out: join codes, admin tokens, bans.
 import { useState } from "preact/hooks";
+import { useActs } from "./acts";
 import { change, changeWith, list, may } from "./api";
+import { live } from "./live";
 import type { Ban, CodeInfo as Code, MadeCode, MadeToken, TokenInfo as Token } from "./messages";
 import { Ask, attempt, Card, Choice, FormDialog, Heading, Missing, rich, say, State, Table, usePolled } from "./parts";
 import { QrCode } from "./qr";
@@ -205,9 +207,10 @@ function Bans({ told: [bans, wrong, again] }: { told: Told<Ban> }) {
 }
 
 export function Access() {
-  const codes = usePolled<Code[]>(() => list("/v1/admin/codes"), 10, []);
-  const tokens = usePolled<Token[]>(() => (may("owner") ? list("/v1/admin/tokens") : Promise.resolve([])), 10, []);
-  const bans = usePolled<Ban[]>(() => list("/v1/admin/bans"), 10, []);
+  const news = `${useActs()} ${live.value?.status.hosts}`;
+  const codes = usePolled<Code[]>(() => list("/v1/admin/codes"), 10, [], news);
+  const tokens = usePolled<Token[]>(() => (may("owner") ? list("/v1/admin/tokens") : Promise.resolve([])), 10, [], news);
+  const bans = usePolled<Ban[]>(() => list("/v1/admin/bans"), 10, [], news);
   // All three at once: none moves another when it comes.
   if ([codes, tokens, bans].some(([all, wrong]) => !all && !wrong)) return <><Heading>{t.access}</Heading><Missing wrong="" /></>;
   return (

@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { ask } from "./api";
 import { draw, type Place } from "./flowlayout";
-import { whyOf } from "./live";
+import { problemNews, whyOf } from "./live";
 import type { FlowInfo, FlowStep } from "./messages";
 import { Bar, Card, Crumbs, Heading, Missing, State, Table, usePolled } from "./parts";
 import { shared, t } from "./strings";
@@ -22,7 +22,7 @@ const curve = (points: Place[]) => points.map(({ x, y }, i) => {
   return `C${middle} ${points[i - 1].y} ${middle} ${y} ${x} ${y}`;
 }).join("");
 
-const useFlow = (name: string) => usePolled<FlowInfo>(() => ask(`/v1/admin/flows/${name}`), 2, [name]);
+const useFlow = (name: string) => usePolled<FlowInfo>(() => ask(`/v1/admin/flows/${name}`), 2, [name], problemNews());
 
 // `here`: the problem whose page it is on.
 export function Graph({ flow, here }: { flow: FlowInfo; here?: number }) {

@@ -12,10 +12,10 @@ import { bytes, count, figure, percent, time } from "./words";
 
 export function HostPage({ id }: { id: number }) {
   const path = `/v1/admin/hosts/${id}`;
-  const [host, wrong, again] = usePolled<Host>(() => ask(path), 5, [id]);
+  const [host, wrong, again] = usePolled<Host>(() => ask(path), 1, [id]);
   const [relays] = useRelays();
   const own = relays.find(each => each.host === id);
-  const [units, noUnits] = usePolled<Unit[]>(() => list(`${path}/units?count=200`), 5, [id]);
+  const [units, noUnits] = usePolled<Unit[]>(() => list(`${path}/units?count=200`), 5, [id], host && `${host.open_units} ${host.items_accepted} ${host.failures} ${host.disagreements}`);
   if (!host) return <><Heading>{`${t.host} ${id}`}</Heading><Missing wrong={wrong} /></>;
   return (
     <>

@@ -1,7 +1,9 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useActs } from "./acts";
 import { ask, type Host, type Relay } from "./api";
+import { hostNews } from "./live";
 import type { HostPage } from "./messages";
-import { Choice, Heading, State } from "./parts";
+import { Choice, Heading, State, usePolled } from "./parts";
 import { relayOf, useRelays } from "./relays";
 import { query, show } from "./route";
 import { Rows, type Column } from "./rows";
@@ -65,8 +67,9 @@ export function Hosts() {
   const [hosts, setHosts] = useState<Host[]>([]);
   const [page, setPage] = useState<HostPage>();
   const [wrong, setWrong] = useState("");
-  const asked = useRef(0), loading = useRef(false), loaded = useRef(0);
+  const asked = useRef(0), loading = useRef(false), loaded = useRef(0), whose = useRef("");
   loaded.current = hosts.length;
+  const which = [text, state, tag, needs, order, relay];
 
   const load = async (after: number, so_far: Host[]) => {
     const number = ++asked.current;
@@ -79,16 +82,17 @@ export function Hosts() {
       const known = new Set(so_far.map(each => each.id));  // the order may have moved on in between
       setHosts([...so_far, ...got.hosts.filter(each => !known.has(each.id))]);
       setPage(got);
+      whose.current = which.join();
       setWrong("");
     } catch (error) { if (number === asked.current) setWrong((error as Error).message); }
     if (number === asked.current) loading.current = false;
   };
   useEffect(() => {
     const timer = window.setTimeout(() => void load(0, []), text || needs ? 250 : 0);
-    // What is not more than a page stays up to date.
-    const fresh = window.setInterval(() => { if (!document.hidden && !loading.current && loaded.current <= onePage) void load(0, []); }, freshSeconds * 1000);
-    return () => { clearTimeout(timer); clearInterval(fresh); ++asked.current; loading.current = false; };
-  }, [text, state, tag, needs, order, relay]);
+    return () => { clearTimeout(timer); ++asked.current; loading.current = false; };
+  }, which);
+  // What is not more than a page stays up to date.
+  usePolled(async () => { if (whose.current === which.join() && !loading.current && loaded.current <= onePage) await load(0, []); }, freshSeconds, which, `${useActs()} ${hostNews()}`);
   const more = () => { if (page && page.next > 0 && !loading.current) void load(page.next, hosts); };
   const shown = useMemo(() => columns(relays, page), [relays, page]);
   return (

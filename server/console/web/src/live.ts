@@ -6,6 +6,12 @@ import { reasonOf } from "./words";
 export const live = signal<Live | null>(null);
 export const samples = signal<Sample[]>([]);
 export const connected = signal(false);
+// What of the last event concerns lists of problems, and of hosts: another text, and they ask again.
+export const problemNews = (): string => JSON.stringify(live.value?.problems.map(p => [p.id, p.state, p.accepted, p.units, p.hosts]));
+export const hostNews = (): string => {
+  const status = live.value?.status;
+  return JSON.stringify([status?.hosts, status?.hosts_active, status?.hosts_on_hold, status?.open_units, problemNews()]);
+};
 // Why a problem is stopped or failed, with the words of its newest error.
 export const whyOf = (p: { id: number; message: string; errors?: ErrorGroup[] }): string =>
   reasonOf(p.message, (p.errors?.[0] ?? live.value?.errors.find(e => e.problem === p.id))?.words);

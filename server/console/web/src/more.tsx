@@ -1,3 +1,4 @@
+import { useActs } from "./acts";
 import { ask, list, type Application } from "./api";
 import { live } from "./live";
 import type { AuditPage, SettingInfo } from "./messages";
@@ -15,7 +16,7 @@ export function Audit() {
     if (first.head.number <= actsShown) return { acts: first.acts, refusals: first.refusals };
     const last = await ask<AuditPage>(`/v1/admin/audit?after=${first.head.number - actsShown}`);
     return { acts: last.acts, refusals: first.refusals };
-  }, 0, []);
+  }, 10, [], useActs());
   if (!log) return <Missing wrong={wrong} />;
   return (
     <>
@@ -43,7 +44,7 @@ export function Audit() {
 }
 
 export function Applications() {
-  const [applications, wrong] = usePolled<Application[]>(() => list("/v1/admin/applications"), 0, []);
+  const [applications, wrong] = usePolled<Application[]>(() => list("/v1/admin/applications"), 30, [], useActs());
   const status = live.value?.status;
   if (!applications) return <Missing wrong={wrong} />;
   return (

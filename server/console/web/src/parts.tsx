@@ -29,16 +29,21 @@ export async function attempt<T>(what: () => Promise<T>, good = ""): Promise<T |
   }
 }
 
-// Asks again every `seconds` while the page is looked at; 0: once.
-export function usePolled<T>(load: () => Promise<T>, seconds: number, keys: unknown[]): [T | undefined, string, () => void] {
+// Asks again every `seconds` while the page is looked at; 0: once. When `news` changes, or the page is looked at again, it asks at once, but
+// no more than once a second, nor for more than a quarter of the time.
+export function usePolled<T>(load: () => Promise<T>, seconds: number, keys: unknown[], news?: unknown): [T | undefined, string, () => void] {
   const [value, setValue] = useState<T>();
   const [wrong, setWrong] = useState("");
   const [turn, setTurn] = useState(0);
+  const hurry = useRef(() => {}), heard = useRef(news);
   useEffect(() => {
-    let gone = false;
-    let timer = 0;
+    let gone = false, asking = false, again = false;
+    let timer = 0, ready = 0;
     const round = async () => {
+      again = false;
       if (!document.hidden || seconds === 0) {
+        const begun = Date.now();
+        asking = true;
         try {
           const got = await load();
           if (gone) return;
@@ -47,12 +52,24 @@ export function usePolled<T>(load: () => Promise<T>, seconds: number, keys: unkn
         } catch (error) {
           if (!gone) setWrong((error as Error).message);
         }
+        asking = false;
+        ready = begun + Math.max(1000, 4 * (Date.now() - begun));
       }
-      if (!gone && seconds > 0) timer = window.setTimeout(round, seconds * 1000);
+      if (gone) return;
+      if (again) soon();
+      else if (seconds > 0) timer = window.setTimeout(round, seconds * 1000);
     };
+    const soon = () => { clearTimeout(timer); timer = window.setTimeout(round, Math.max(0, ready - Date.now())); };
+    hurry.current = () => { if (asking) again = true; else soon(); };
+    const seen = () => { if (!document.hidden && seconds > 0) hurry.current(); };
+    document.addEventListener("visibilitychange", seen);
     void round();
-    return () => { gone = true; clearTimeout(timer); };
+    return () => { gone = true; clearTimeout(timer); document.removeEventListener("visibilitychange", seen); };
   }, [...keys, seconds, turn]);
+  useEffect(() => {
+    if (heard.current !== news) hurry.current();
+    heard.current = news;
+  }, [news]);
   return [value, wrong, () => setTurn(turn + 1)];
 }
 

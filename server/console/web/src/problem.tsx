@@ -21,7 +21,7 @@ export function ProblemPage({ id }: { id: number }) {
 
 function Whole({ p, path, again }: { p: Problem; path: string; again: () => void }) {
   const ended = over(p.state);
-  const [map, noMap] = usePolled<ItemMap>(() => ask(`${path}/map`), ended ? 0 : 2, [p.id, ended]);
+  const [map, noMap] = usePolled<ItemMap>(() => ask(`${path}/map`), ended ? 0 : 5, [p.id, ended], `${p.accepted} ${p.units} ${p.open_units}`);
   const [history, noHistory] = usePolled<ProblemSample[]>(() => list(`${path}/history`), ended ? 0 : 5, [p.id, ended]);
   const [decisions, noDecisions] = usePolled<DecisionInfo[]>(() => list(`${path}/decisions?count=500`), ended ? 0 : 10, [p.id, ended]);
   const [flow, noFlow] = usePolled<FlowInfo | null>(() => (p.flow ? ask<FlowInfo>(`/v1/admin/flows/${p.flow}`) : Promise.resolve(null)), p.flow && !ended ? 2 : 0, [p.flow, ended]);

@@ -1,7 +1,7 @@
 // All problems, found by name, application or state.
 import { useMemo } from "preact/hooks";
 import { list, may, type Problem } from "./api";
-import { whyOf } from "./live";
+import { problemNews, whyOf } from "./live";
 import { Bar, Choice, Heading, Missing, State, usePolled } from "./parts";
 import { query, show } from "./route";
 import { Rows, type Column } from "./rows";
@@ -72,7 +72,7 @@ const brief = (line: Line) => {
 
 export function Problems() {
   const all = useMemo(columns, []);
-  const [problems, wrong] = usePolled<Problem[]>(() => list("/v1/admin/problems"), 2, []);
+  const [problems, wrong] = usePolled<Problem[]>(() => list("/v1/admin/problems"), 2, [], problemNews());
   const text = query("text").toLowerCase(), state = query("state");
   if (!problems) return <><Heading>{t.problems}</Heading><Missing wrong={wrong} /></>;
   const named = problems.filter(p => !text || `${p.name} ${p.application}`.toLowerCase().includes(text));

@@ -1,6 +1,7 @@
 // Relays as a tree: how many hosts are under each, and what limits it.
+import { useActs } from "./acts";
 import { ask, list, type Host, type Relay } from "./api";
-import { live } from "./live";
+import { hostNews, live } from "./live";
 import { Card, Heading, Missing, rich, State, Table, usePolled } from "./parts";
 import { shared, t } from "./strings";
 import { t as l } from "./strings/later";
@@ -22,9 +23,10 @@ function limitOf(relay: Relay, host: Host | undefined, now: number): [string, bo
 }
 
 export function Relays() {
-  const [relays, wrong] = usePolled<Relay[]>(() => list("/v1/admin/relays"), 5, []);
+  const news = `${useActs()} ${hostNews()}`;
+  const [relays, wrong] = usePolled<Relay[]>(() => list("/v1/admin/relays"), 5, [], news);
   const of = (relays ?? []).map(each => each.host ?? 0).filter(Boolean);
-  const [hosts] = usePolled<Map<number, Host>>(async () => new Map((await Promise.all(of.slice(0, relaysLooked).map(id => ask<Host>(`/v1/admin/hosts/${id}`)))).map(host => [host.id, host])), 10, [of.join()]);
+  const [hosts] = usePolled<Map<number, Host>>(async () => new Map((await Promise.all(of.slice(0, relaysLooked).map(id => ask<Host>(`/v1/admin/hosts/${id}`)))).map(host => [host.id, host])), 10, [of.join()], news);
   if (!relays) return <><Heading>{t.relays}</Heading><Missing wrong={wrong} /></>;
   const known = new Set(of);
   const tops = relays.filter(each => !each.relay || !known.has(each.relay));

@@ -69,7 +69,7 @@ export function Wall() {
 }
 
 function Scene({ problem: p, wide }: { problem: Problem; wide: boolean }) {
-  const [map, noMap] = usePolled<ItemMap>(() => ask(`/v1/admin/problems/${p.id}/map`), 2, [p.id, p.stage]);
+  const [map, noMap] = usePolled<ItemMap>(() => ask(`/v1/admin/problems/${p.id}/map`), 5, [p.id, p.stage], `${p.accepted} ${p.units} ${p.open_units}`);
   const [whole, noWhole] = usePolled<Problem>(() => ask(`/v1/admin/problems/${p.id}`), 5, [p.id]);
   const { made } = useLivePicture(p);
   const names = new Map((whole?.shares ?? []).map(share => [share.host, share.name]));
