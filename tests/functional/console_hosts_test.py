@@ -123,8 +123,13 @@ class Hosts(unittest.TestCase):
         person.wait("who is under it", person.has("under lab-b12"))
         person.look_at("#/relays")
         person.wait("the relay", person.has("1 host of 9"))
-        self.assertEqual(person.run("[...document.querySelectorAll('tbody tr')].map(row => [row.cells[0].innerText, row.cells[1].innerText])"), [["lab-b12", "active"]])
+        self.assertEqual([row[:2] for row in person.run(TABLE)], [["lab-b12", "active"]])
         person.accessible()
+        person.push("Relay")
+        person.type("[type=search]", "nowhere")
+        person.wait("none", person.has("Nothing matches") + " && location.hash == '#/relays?sort=name&text=nowhere'")
+        person.type("[type=search]", "B12")
+        person.wait("it again", person.has("1 host of 9"))
         person.follow("1 host of 9")
         person.wait("its hosts", person.has("1 host shown") + " && " + person.has("bench-7"))
         person.accessible()
@@ -174,7 +179,7 @@ class Hosts(unittest.TestCase):
         self.assertIn(person.run("document.querySelector('[aria-label=\"Install command\"]').innerText"), (SOURCE / "README.md").read_text())
         status, told = grid.enrol(HostKey(), "bench-8", from_base64url(code.rsplit("/", 1)[1])[33:49])
         self.assertEqual(status, 200, told)
-        person.wait("the host", f"[...document.querySelectorAll('tr')].some(row => row.innerText.includes('b12') && row.innerText.includes('1 of 2'))")
+        person.wait("the host", f"[...document.querySelectorAll('.rows .row')].some(row => row.innerText.includes('b12') && row.innerText.includes('1 of 2'))")
         person.forgive("401")
 
     def many(self, person):
@@ -200,7 +205,7 @@ class Hosts(unittest.TestCase):
 
     def pages(self, grid, person, problem):
         grid.add_application(MANDELBROT)
-        for page, words in (("#/audit", "console login"), ("#/applications", "Mandelbrot set"), ("#/applications", "signer\nuntil "),
+        for page, words in (("#/audit", "console login"), ("#/applications", "Mandelbrot set"), ("#/applications", "Key valid until"),
                             ("#/settings", "port"), ("#/wall", "The attic")):
             person.look_at(page)
             person.wait(page, person.has(words))

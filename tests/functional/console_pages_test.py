@@ -2,7 +2,7 @@
 import unittest
 
 from browser import CHROMIUM
-from harness import MANDELBROT, SQUARES, Grid, main, needs
+from harness import MANDELBROT, SLOW, SQUARES, FakeHost, Grid, main, needs
 from person import Person, compute_something
 
 PAGES = {"": "Overview", "#/": "Overview", "#/problems": "Problems", "#/problems/1": "one", "#/hosts": "Hosts", "#/hosts/1": "pc", "#/add": "Add a problem",
@@ -53,6 +53,53 @@ class Pages(unittest.TestCase):
                         person.call("Network.clearBrowserCookies")
                         person.wait("the log-in", "document.querySelector('.login') !== null && document.querySelector('header') === null")
                         self.assertEqual(person.run("document.querySelectorAll('main').length"), 1)
+
+    def test_lists(self):
+        """The audit log, applications and codes: found by a word, in an order that the address keeps, and true within a second."""
+        with Grid() as grid:
+            grid.start_server()
+            grid.add_application(SQUARES)
+            host = FakeHost(grid, "pc")
+            for number in range(1100):
+                self.assertEqual(grid.request("POST", f"/v1/admin/hosts/{host.host}/tags", {"tags": [f"t{number}"]}, grid.admin_token)[0], 200)
+            rows = "[...document.querySelectorAll('.rows .row')].map(row => row.innerText)"
+            at_once = 2 * SLOW
+            with Person(self, grid) as person:
+                person.log_in()
+                person.look_at("#/audit")
+                person.wait("the newest", person.has("1,000 of the last 1,000, 1,1") + f" && {rows}[0].includes('console login') && {rows}[2].includes('t1099')")
+                person.accessible()
+                grid.admin("code", "add", "late")
+                person.wait("a new one", f"{rows}[0].includes('late')", at_once)
+                person.type("[type=search]", "application add")
+                person.wait("an old one", f"{rows}.length == 1 && {rows}[0].includes('squares@1.0.0')")
+                person.push("Who")
+                person.wait("the address", "location.hash == '#/audit?text=application+add&sort=who'")
+                person.call("Page.reload")
+                person.wait("the same", f"document.querySelector('[type=search]')?.value == 'application add' && document.querySelector('[aria-sort=ascending]')?.innerText == 'Who ↑' && {rows}.length == 1")
+                person.click(".rows .link")
+                person.wait("all of it", "document.querySelector('.facts')?.innerText.includes('archive ')")
+                person.accessible()
+                person.look_at("#/applications")
+                grid.add_application(MANDELBROT)
+                person.wait("a new application", person.has("mandelbrot@1.0.0"), at_once)
+                person.push("Application")
+                person.wait("the order", f"location.hash == '#/applications?sort=name' && {rows}[0].startsWith('Mandelbrot')")
+                person.type("[type=search]", "squares")
+                person.wait("one of two", f"{rows}.length == 1 && " + person.has("1 of 2"))
+                person.accessible()
+                person.look_at("#/access")
+                person.push("Code")
+                person.wait("the order of the codes alone", f"location.hash == '#/access?codes=name' && document.querySelectorAll('[aria-sort]').length == 1 && {rows}[0].startsWith('default')")
+                grid.admin("code", "add", "early")
+                person.wait("a new code", person.has("early"), at_once)
+                person.type("[type=search]", "late")
+                person.wait("it alone", f"{rows}.length == 1 && {rows}[0].startsWith('late')")
+                person.accessible()
+                person.look_at("#/hosts")
+                grid.admin("host", "hold", "pc", "--reason", "an exam")
+                person.wait("the hold", "document.querySelector('.rows .state.on-hold') !== null", at_once)
+                self.assertEqual(person.complaints(), [])
 
     def test_wall(self):
         """Nothing runs, then problems of which a host computes one: that is shown, and the others in turn. Full screen has no controls."""

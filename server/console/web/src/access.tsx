@@ -1,11 +1,14 @@
 // Who may join, who may administer, who is kept out: join codes, admin tokens, bans.
-import { useState } from "preact/hooks";
+import type { ComponentChildren } from "preact";
+import { useMemo, useState } from "preact/hooks";
 import { useActs } from "./acts";
 import { change, changeWith, list, may } from "./api";
 import { live } from "./live";
 import type { Ban, CodeInfo as Code, MadeCode, MadeToken, TokenInfo as Token } from "./messages";
-import { Ask, attempt, Card, Choice, FormDialog, Heading, Missing, rich, say, State, Table, usePolled } from "./parts";
+import { Ask, attempt, Card, Choice, FormDialog, Heading, Missing, rich, say, State, usePolled } from "./parts";
 import { QrCode } from "./qr";
+import { query, show } from "./route";
+import { Rows, type Column } from "./rows";
 import { shared, t } from "./strings";
 import { t as l } from "./strings/later";
 import { count, plural, time } from "./words";
@@ -102,6 +105,50 @@ function NewToken({ onMade, onClose }: { onMade: (made: MadeToken) => void; onCl
   );
 }
 
+// A table of this page: one field filters all, each has its order in the address.
+function List<T>({ label, sortIn, columns, rows, id, brief }: { label: string; sortIn: string; columns: Column<T>[]; rows: T[]; id: (row: T) => string; brief: (row: T) => ComponentChildren }) {
+  const text = query("text").toLowerCase();
+  const found = rows.filter(row => !text || JSON.stringify(row).toLowerCase().includes(text));
+  const steady = useMemo(() => columns, []);
+  if (found.length === 0) return <p class="calm">{l.nothingMatches}</p>;
+  return <div class="table-rows"><Rows label={label} sortIn={sortIn} columns={steady} rows={found} id={id} brief={brief} /></div>;
+}
+
+const endOf = (of: { expires_at: number }): string => (of.expires_at ? time(of.expires_at) : l.never);
+const endOrder = (of: { expires_at: number }): number => of.expires_at || Infinity;
+const hostsOf = (code: Code): string => `${count(code.hosts)}${code.hosts_max > 0 ? t.ofAll(count(code.hosts_max)) : ""}`;
+const whoseIs = (code: Code): string => (code.children ? l.relayWith(plural(code.children, t.nHosts)) : code.own ? l.ownComputers : l.volunteers);
+const kindOf = (ban: Ban): string => l.banKinds[ban.kind] ?? ban.kind;
+const Withdraw = ({ code, ask }: { code: Code; ask: (code: Code) => void }) => code.state !== "withdrawn" && may("operator") ? <button class="plain small" onClick={() => ask(code)}>{l.withdraw}</button> : null;
+const Revoke = ({ token, ask }: { token: Token; ask: (token: Token) => void }) => token.state === "valid" ? <button class="plain small" onClick={() => ask(token)}>{l.revoke}</button> : null;
+const Lift = ({ ban, lift }: { ban: Ban; lift: (ban: Ban) => void }) => may("operator") ? <button class="plain small" onClick={() => lift(ban)}>{l.lift}</button> : null;
+
+const codeColumns = (ask: (code: Code) => void): Column<Code>[] => [
+  { id: "name", name: l.code, width: "1.4fr", order: code => code.name, cell: code => <span title={code.name}>{code.name}</span> },
+  { id: "state", name: t.state, width: "8rem", order: code => code.state, cell: code => <State of={code.state} /> },
+  { id: "hosts", name: t.hosts, width: "7rem", order: code => code.hosts, cell: hostsOf, number: true },
+  { id: "whose", name: l.forWhom, width: "1.2fr", order: whoseIs, cell: whoseIs },
+  { id: "by", name: l.madeBy, width: "1fr", order: code => code.made_by, cell: code => code.made_by || "–" },
+  { id: "ends", name: l.expires, width: "10rem", order: endOrder, cell: endOf, number: true },
+  { id: "act", name: "", width: "7.5rem", cell: code => <Withdraw code={code} ask={ask} />, number: true },
+];
+const tokenColumns = (ask: (token: Token) => void): Column<Token>[] => [
+  { id: "name", name: l.token, width: "1.4fr", order: token => token.name, cell: token => <span title={token.name}>{token.name}</span> },
+  { id: "role", name: l.role, width: "1fr", order: token => token.role, cell: token => t.roles[token.role] },
+  { id: "state", name: t.state, width: "8rem", order: token => token.state, cell: token => <State of={token.state} /> },
+  { id: "made", name: l.made, width: "10rem", order: token => token.made_at, cell: token => time(token.made_at), number: true },
+  { id: "by", name: l.by, width: "1fr", order: token => token.made_by, cell: token => token.made_by || "–" },
+  { id: "ends", name: l.expires, width: "10rem", order: endOrder, cell: endOf, number: true },
+  { id: "act", name: "", width: "7.5rem", cell: token => <Revoke token={token} ask={ask} />, number: true },
+];
+const banColumns = (lift: (ban: Ban) => void): Column<Ban>[] => [
+  { id: "what", name: l.banned, width: "2fr", order: ban => `${kindOf(ban)} ${ban.subject}`, cell: ban => <span title={ban.subject}>{kindOf(ban)} <code>{ban.subject}</code></span> },
+  { id: "why", name: t.reason, width: "2fr", order: ban => ban.reason, cell: ban => <span title={ban.reason}>{ban.reason}</span> },
+  { id: "by", name: l.by, width: "1fr", order: ban => ban.made_by, cell: ban => ban.made_by },
+  { id: "ends", name: l.endsColumn, width: "10rem", order: endOrder, cell: endOf, number: true },
+  { id: "act", name: "", width: "7.5rem", cell: ban => <Lift ban={ban} lift={lift} />, number: true },
+];
+
 function Codes({ told: [codes, wrong, again] }: { told: Told<Code> }) {
   const [asking, setAsking] = useState<Code | null>(null);
   const [making, setMaking] = useState(false);
@@ -110,22 +157,8 @@ function Codes({ told: [codes, wrong, again] }: { told: Told<Code> }) {
     <Card title={l.joinCodes} wide actions={may("operator") && <button class="small" onClick={() => setMaking(true)}>{l.makeCode}</button>}>
       {making && <NewCode onMade={done => { setMade(done); again(); }} onClose={() => setMaking(false)} />}
       {made && <Made made={made} onClose={() => setMade(null)} />}
-      {!codes ? <Missing wrong={wrong} /> : (
-        <Table label={l.joinCodes}>
-          <thead><tr><th scope="col">{l.code}</th><th scope="col">{t.state}</th><th scope="col" class="n">{t.hosts}</th><th scope="col">{l.forWhom}</th><th scope="col">{l.madeBy}</th><th scope="col">{l.expires}</th><td /></tr></thead>
-          <tbody>
-            {codes.map(code => (
-              <tr key={code.name}>
-                <th scope="row">{code.name}</th><td><State of={code.state} /></td>
-                <td class="n">{count(code.hosts)}{code.hosts_max > 0 && t.ofAll(count(code.hosts_max))}</td>
-                <td>{code.children ? l.relayWith(plural(code.children, t.nHosts)) : code.own ? l.ownComputers : l.volunteers}</td>
-                <td>{code.made_by || "–"}</td><td>{code.expires_at ? time(code.expires_at) : l.never}</td>
-                <td class="act">{code.state !== "withdrawn" && may("operator") && <button class="plain small" onClick={() => setAsking(code)}>{l.withdraw}</button>}</td>
-              </tr>
-            ))}
-          </tbody>
-        </Table>
-      )}
+      {!codes ? <Missing wrong={wrong} /> : <List label={l.joinCodes} sortIn="codes" columns={codeColumns(setAsking)} rows={codes} id={code => code.name}
+        brief={code => <><span><span>{code.name}</span><State of={code.state} /></span><span><small>{hostsOf(code)}, {whoseIs(code)}</small><Withdraw code={code} ask={setAsking} /></span></>} />}
       {asking && (
         <Ask title={l.withdrawAsk(asking.name)} yes={l.withdrawYes} no={shared.back} onAnswer={sure => { const name = asking.name; setAsking(null); if (sure) void attempt(() => change(`/v1/admin/codes/${name}/withdraw`), l.withdrawnSaid(name)).then(again); }}>
           <p>{plural(asking.hosts, l.withdrawWarning)}</p>
@@ -149,19 +182,8 @@ function Tokens({ told: [tokens, wrong, again] }: { told: Told<Token> }) {
           <p class="calm">{rich(l.tokenOnce)}</p>
         </section>
       )}
-      {!tokens ? <Missing wrong={wrong} /> : (
-        <Table label={l.tokens}>
-          <thead><tr><th scope="col">{l.token}</th><th scope="col">{l.role}</th><th scope="col">{t.state}</th><th scope="col">{l.made}</th><th scope="col">{l.by}</th><th scope="col">{l.expires}</th><td /></tr></thead>
-          <tbody>
-            {tokens.map(token => (
-              <tr key={token.name}>
-                <th scope="row">{token.name}</th><td>{t.roles[token.role]}</td><td><State of={token.state} /></td><td>{time(token.made_at)}</td><td>{token.made_by || "–"}</td><td>{token.expires_at ? time(token.expires_at) : l.never}</td>
-                <td class="act">{token.state === "valid" && <button class="plain small" onClick={() => setAsking(token)}>{l.revoke}</button>}</td>
-              </tr>
-            ))}
-          </tbody>
-        </Table>
-      )}
+      {!tokens ? <Missing wrong={wrong} /> : <List label={l.tokens} sortIn="tokens" columns={tokenColumns(setAsking)} rows={tokens} id={token => token.name}
+        brief={token => <><span><span>{token.name}</span><State of={token.state} /></span><span><small>{t.roles[token.role]}, {endOf(token)}</small><Revoke token={token} ask={setAsking} /></span></>} />}
       {asking && (
         <Ask title={l.tokenRevokeAsk(asking.name)} yes={l.tokenRevokeYes} no={shared.back} onAnswer={sure => { const name = asking.name; setAsking(null); if (sure) void attempt(() => change(`/v1/admin/tokens/${name}/withdraw`), l.tokenRevokedSaid(name)).then(again); }}>
           <p>{l.tokenRevokeWarning}</p>
@@ -178,22 +200,11 @@ function Bans({ told: [bans, wrong, again] }: { told: Told<Ban> }) {
     again();
     return answer !== undefined;
   };
-  const lift = (ban: Ban) => attempt(() => change(`/v1/admin/bans/${ban.kind}/remove`, { subject: ban.subject }), l.liftedSaid(ban.subject)).then(again);
+  const lift = (ban: Ban) => void attempt(() => change(`/v1/admin/bans/${ban.kind}/remove`, { subject: ban.subject }), l.liftedSaid(ban.subject)).then(again);
   return (
     <Card title={l.bans} wide actions={may("operator") && <button class="small" onClick={() => setBanning(true)}>{l.ban}</button>}>
-      {!bans ? <Missing wrong={wrong} /> : bans.length === 0 ? <p class="calm">{l.noBans}</p> : (
-        <Table label={l.bans}>
-          <thead><tr><th scope="col">{l.banned}</th><th scope="col">{t.reason}</th><th scope="col">{l.by}</th><th scope="col">{l.endsColumn}</th><td /></tr></thead>
-          <tbody>
-            {bans.map(ban => (
-              <tr key={ban.kind + ban.subject}>
-                <th scope="row">{l.banKinds[ban.kind] ?? ban.kind} <code>{ban.subject}</code></th><td>{ban.reason}</td><td>{ban.made_by}</td><td>{ban.expires_at ? time(ban.expires_at) : l.never}</td>
-                <td class="act">{may("operator") && <button class="plain small" onClick={() => void lift(ban)}>{l.lift}</button>}</td>
-              </tr>
-            ))}
-          </tbody>
-        </Table>
-      )}
+      {!bans ? <Missing wrong={wrong} /> : bans.length === 0 ? <p class="calm">{l.noBans}</p> : <List label={l.bans} sortIn="bans" columns={banColumns(lift)} rows={bans} id={ban => ban.kind + ban.subject}
+        brief={ban => <><span><span>{kindOf(ban)} <code>{ban.subject}</code></span><Lift ban={ban} lift={lift} /></span><span><small>{ban.reason}</small><small>{endOf(ban)}</small></span></>} />}
       {banning && (
         <FormDialog title={l.banTitle} yes={l.ban} onDone={add} onClose={() => setBanning(false)}>
           <label for="ban-kind">{l.banWhat}</label><select id="ban-kind" name="kind">{Object.entries(l.banKinds).map(([kind, words]) => <option key={kind} value={kind}>{words}</option>)}</select>
@@ -216,6 +227,9 @@ export function Access() {
   return (
     <>
       <Heading>{t.access}</Heading>
+      <form class="filter" onSubmit={event => event.preventDefault()}>
+        <input type="search" aria-label={l.accessFilter} placeholder={l.accessFilter} value={query("text")} onInput={event => show({ text: event.currentTarget.value })} />
+      </form>
       <div class="cards"><Codes told={codes} />{may("owner") && <Tokens told={tokens} />}<Bans told={bans} /></div>
     </>
   );

@@ -1,41 +1,94 @@
-import { useActs } from "./acts";
-import { ask, list, type Application } from "./api";
+// The audit log, the applications, and the settings.
+import type { ComponentChildren } from "preact";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { noneAfter, useActs } from "./acts";
+import { ask, idOf, list, type Application } from "./api";
 import { live } from "./live";
-import type { AuditPage, SettingInfo } from "./messages";
-import { Card, Choice, Heading, Missing, rich, Table, usePolled } from "./parts";
+import type { Act, AuditPage, SettingInfo } from "./messages";
+import { Card, Choice, Heading, Missing, rich, usePolled } from "./parts";
 import { needsLink, query, show } from "./route";
+import { Rows, type Column } from "./rows";
 import { t } from "./strings";
 import { t as l } from "./strings/later";
 import { bytes, count, plural, time } from "./words";
 
-const actsShown = 200;
+const fits = (text: string, ...words: string[]) => !text || words.join(" ").toLowerCase().includes(text.toLowerCase());
+const Find = ({ label, children }: { label: string; children: ComponentChildren }) => (
+  <form class="filter" onSubmit={event => event.preventDefault()}>
+    <input type="search" aria-label={label} placeholder={label} value={query("text")} onInput={event => show({ text: event.currentTarget.value })} />
+    {children}
+  </form>
+);
+
+const actsAsked = 1000, actsMax = 20000;  // the server's page; as many as are looked through
+const named = (act: Act): string => l.actions[act.action] ?? act.action;
+const actColumns = (): Column<Act>[] => [
+  { id: "when", name: l.when, width: "10rem", order: act => act.number, cell: act => <button type="button" class="link" onClick={() => show({ act: `${act.number}` })}>{time(act.at)}</button> },
+  { id: "who", name: l.who, width: "1fr", order: act => act.actor, cell: act => <>{act.actor} <span class="calm">{t.roles[act.role] ?? act.role}</span></> },
+  { id: "what", name: l.what, width: "1fr", order: named, cell: named },
+  { id: "target", name: l.target, width: "1.2fr", order: act => act.object, cell: act => <span title={act.object}>{act.object}</span> },
+  { id: "value", name: l.newValue, width: "2.5fr", cell: act => <span title={act.summary}>{act.summary}</span> },
+];
+const actBrief = (act: Act) => (
+  <>
+    <span><span><b>{named(act)}</b> {act.object}</span><button type="button" class="link" onClick={() => show({ act: `${act.number}` })}>{time(act.at)}</button></span>
+    <span><small>{act.actor}</small><small>{act.summary}</small></span>
+  </>
+);
+
+// The newest are here at first, older ones as they are looked for. New ones come within a second.
+function useLog() {
+  const acts = useRef<Act[]>([]), start = useRef(0), asking = useRef(false);
+  const [, setNews] = useState(0);
+  const after = async (number: number) => (await ask<AuditPage>(`/v1/admin/audit?after=${number}`));
+  const [head, wrong] = usePolled(async () => {
+    const known = acts.current[acts.current.length - 1]?.number;
+    let page = await after(known ?? noneAfter);
+    if (known === undefined) page = await after(Math.max(page.start.number, page.head.number - actsAsked));
+    start.current = page.start.number;
+    acts.current = [...acts.current, ...page.acts];
+    return page.head.number;
+  }, 1, []);
+  const [refusals] = usePolled(async () => (await after(0)).refusals, 60, []);
+  const first = acts.current[0]?.number ?? 0, more = first > start.current + 1 && acts.current.length < actsMax;
+  const older = () => {
+    if (asking.current || !more) return;
+    asking.current = true;
+    after(Math.max(start.current, first - 1 - actsAsked)).then(page => { acts.current = [...page.acts.filter(act => act.number < first), ...acts.current]; setNews(first); }, () => undefined)
+      .finally(() => { asking.current = false; });
+  };
+  return { acts: acts.current, all: (head ?? 0) - start.current, refusals, wrong, older, head };
+}
 
 export function Audit() {
-  const [log, wrong] = usePolled(async () => {
-    const first = await ask<AuditPage>("/v1/admin/audit?after=0");
-    if (first.head.number <= actsShown) return { acts: first.acts, refusals: first.refusals };
-    const last = await ask<AuditPage>(`/v1/admin/audit?after=${first.head.number - actsShown}`);
-    return { acts: last.acts, refusals: first.refusals };
-  }, 10, [], useActs());
-  if (!log) return <Missing wrong={wrong} />;
+  const { acts, all, refusals, wrong, older, head } = useLog();
+  const columns = useMemo(actColumns, []);
+  const text = query("text"), sort = query("sort"), chosen = Number(query("act", "0"));
+  const shown = useMemo(() => [...acts].reverse().filter(act => fits(text, act.actor, named(act), act.action, act.object, act.summary)), [acts, text]);
+  // What is looked for may be older, and another order needs all.
+  useEffect(() => { if (text || !["", "-when"].includes(sort)) older(); }, [acts, text, sort]);
+  if (head === undefined || refusals === undefined) return <><Heading>{l.auditLog}</Heading><Missing wrong={wrong} /></>;
+  const act = acts.find(each => each.number === chosen);
   return (
     <>
       <Heading>{l.auditLog}</Heading>
-      <Card title={l.changesNewest} wide>
-        <Table label={l.changes}>
-          <thead><tr><th scope="col">{l.when}</th><th scope="col">{l.who}</th><th scope="col">{l.what}</th><th scope="col">{l.target}</th><th scope="col">{l.newValue}</th></tr></thead>
-          <tbody>
-            {[...log.acts].reverse().map(act => (
-              <tr key={act.number}><td class="stamp">{time(act.at)}</td><td>{act.actor} <span class="calm">{t.roles[act.role] ?? act.role}</span></td><td>{l.actions[act.action] ?? act.action}</td><td>{act.object}</td><td class="long">{act.summary}</td></tr>
-            ))}
-          </tbody>
-        </Table>
-        <p class="calm">{rich(l.auditHow)}</p>
-      </Card>
-      {log.refusals.length > 0 && (
+      <Find label={l.actFilter}>
+        <span class="calm" role="status">{acts.length < all ? l.actsOfLast(count(shown.length), count(acts.length), count(all)) : t.of(count(shown.length), plural(all, l.nChanges))}</span>
+        <span class="calm">{rich(l.auditHow)}</span>
+      </Find>
+      {act && (
+        <Card title={l.changeNumber(act.number)} wide actions={<button type="button" class="plain small" onClick={() => show({ act: "" })}>{l.closeRow}</button>}>
+          <dl class="facts">
+            <dt>{l.when}</dt><dd>{time(act.at)}</dd><dt>{l.who}</dt><dd>{act.actor} ({t.roles[act.role] ?? act.role})</dd><dt>{l.what}</dt><dd>{named(act)}</dd>
+            <dt>{l.target}</dt><dd>{act.object || "–"}</dd><dt>{l.newValue}</dt><dd>{act.summary || "–"}</dd>
+          </dl>
+        </Card>
+      )}
+      {shown.length === 0 ? <p class="calm">{l.noChange}</p> : <Rows label={l.changes} columns={columns} rows={shown} id={each => each.number} brief={actBrief} first="-when" onEnd={older} />}
+      {refusals.length > 0 && (
         <Card title={l.refused} wide>
           <ul class="errors">
-            {log.refusals.map((r, i) => <li key={i}><b>{r.actor}</b>, {l.refusedTimes(`${l.actions[r.action] ?? r.action}: ${r.kind}`, plural(r.times, t.times), time(r.last_at), r.last_network)}</li>)}
+            {refusals.map((r, i) => <li key={i}><b>{r.actor}</b>, {l.refusedTimes(`${l.actions[r.action] ?? r.action}: ${r.kind}`, plural(r.times, t.times), time(r.last_at), r.last_network)}</li>)}
           </ul>
         </Card>
       )}
@@ -43,28 +96,33 @@ export function Audit() {
   );
 }
 
+const titleOf = (a: Application): string => a.title || a.name;
+const Needs = ({ of: a }: { of: Application }) => (a.needs.length ? <a href={needsLink(a.needs)} title={a.needs.join(", ")}>{a.needs.join(", ")}</a> : <>–</>);
+const applicationColumns = (): Column<Application>[] => [
+  { id: "name", name: t.application, width: "1.6fr", order: titleOf, cell: a => <span title={titleOf(a)}>{titleOf(a)}</span> },
+  { id: "version", name: t.version, width: "1.4fr", order: idOf, cell: idOf },
+  { id: "signer", name: l.signedBy, width: "1fr", order: a => a.signer, cell: a => a.signer },
+  { id: "until", name: l.signerUntil, width: "10rem", order: a => a.signer_expires, cell: a => time(a.signer_expires), number: true },
+  { id: "platforms", name: l.platforms, width: "1fr", order: a => a.platforms.join(), cell: a => <span title={a.platforms.join(", ")}>{a.platforms.join(", ")}</span> },
+  { id: "needs", name: l.needs, width: "1fr", order: a => a.needs.join(), cell: a => <Needs of={a} /> },
+  { id: "size", name: l.size, width: "5rem", order: a => a.archive_bytes, cell: a => bytes(a.archive_bytes), number: true },
+  { id: "added", name: t.added, width: "10rem", order: a => a.added_at, cell: a => time(a.added_at), number: true },
+  { id: "digest", name: "SHA-256", width: "6rem", cell: a => <code title={a.archive}>{a.archive}</code> },
+];
+const applicationBrief = (a: Application) => <><span><span>{titleOf(a)}</span><small>{idOf(a)}</small></span><span><small>{a.signer}</small><small>{bytes(a.archive_bytes)}, {time(a.added_at)}</small></span></>;
+
 export function Applications() {
   const [applications, wrong] = usePolled<Application[]>(() => list("/v1/admin/applications"), 30, [], useActs());
-  const status = live.value?.status;
-  if (!applications) return <Missing wrong={wrong} />;
+  const columns = useMemo(applicationColumns, []);
+  const status = live.value?.status, text = query("text");
+  if (!applications) return <><Heading>{l.applicationsAndKeys}</Heading><Missing wrong={wrong} /></>;
+  const found = applications.filter(a => fits(text, titleOf(a), idOf(a), a.signer, ...a.platforms, ...a.needs));
   return (
     <>
       <Heading>{l.applicationsAndKeys}</Heading>
-      <Card title={t.applications} wide>
-        {applications.length === 0 ? <p>{rich(l.noApplications)}</p> : (
-          <Table label={t.applications}>
-            <thead><tr><th scope="col">{t.application}</th><th scope="col">{l.signedBy}</th><th scope="col">{l.platforms}</th><th scope="col">{l.needs}</th><th scope="col" class="n">{l.size}</th><th scope="col">{t.added}</th><th scope="col">SHA-256</th></tr></thead>
-            <tbody>
-              {applications.map(a => (
-                <tr key={a.archive}>
-                  <th scope="row">{a.title || a.name}<br /><span class="calm">{a.name}@{a.application_version}</span></th>
-                  <td>{a.signer}{a.signer_expires ? <><br /><span class="calm">{l.until(time(a.signer_expires))}</span></> : null}</td><td>{a.platforms.join(", ")}</td><td>{a.needs.length ? <a href={needsLink(a.needs)}>{a.needs.join(", ")}</a> : "–"}</td><td class="n">{bytes(a.archive_bytes)}</td><td>{time(a.added_at)}</td><td><code>{a.archive.slice(0, 16)}…</code></td>
-                </tr>
-              ))}
-            </tbody>
-          </Table>
-        )}
-      </Card>
+      {applications.length > 0 && <Find label={l.applicationFilter}><span class="calm" role="status">{t.of(count(found.length), count(applications.length))}</span></Find>}
+      {applications.length === 0 ? <p>{rich(l.noApplications)}</p> : found.length === 0 ? <p class="calm">{l.noApplication}</p>
+        : <div class="table-rows"><Rows label={t.applications} columns={columns} rows={found} id={a => a.archive} brief={applicationBrief} first="-added" /></div>}
       {status && (
         <Card title={l.keys} wide>
           <dl class="facts">

@@ -1,14 +1,18 @@
-// Relays as a tree: how many hosts are under each, and what limits it.
+// Relays as a tree, or sorted: how many hosts are under each, and what limits it.
 import { useActs } from "./acts";
 import { ask, list, type Host, type Relay } from "./api";
 import { hostNews, live } from "./live";
-import { Card, Heading, Missing, rich, State, Table, usePolled } from "./parts";
+import { Card, Heading, Missing, rich, State, usePolled } from "./parts";
+import { query, show } from "./route";
+import { Rows, type Column } from "./rows";
 import { shared, t } from "./strings";
 import { t as l } from "./strings/later";
 import { ago, bytes, count, duration, plural } from "./words";
 
 const relaysLooked = 100, depthMax = 4;
 const silentSeconds = 300;
+
+interface Line { relay: Relay; depth: number }
 
 // What limits a relay, in words: the worst first.
 function limitOf(relay: Relay, host: Host | undefined, now: number): [string, boolean] {
@@ -30,38 +34,38 @@ export function Relays() {
   if (!relays) return <><Heading>{t.relays}</Heading><Missing wrong={wrong} /></>;
   const known = new Set(of);
   const tops = relays.filter(each => !each.relay || !known.has(each.relay));
-  const rows: [Relay, number][] = [];
+  const rows: Line[] = [];
   const add = (relay: Relay, depth: number) => {
-    rows.push([relay, depth]);
+    rows.push({ relay, depth });
     if (relay.host && depth < depthMax) for (const below of relays.filter(each => each.relay === relay.host)) add(below, depth + 1);
   };
   for (const relay of tops) add(relay, 0);
-  const now = live.value?.status.now ?? 0;
+  const now = live.value?.status.now ?? 0, text = query("text").toLowerCase(), sort = query("sort");
+  const limit = ({ relay }: Line) => limitOf(relay, hosts?.get(relay.host ?? 0), now);
+  const state = ({ relay }: Line) => shared.states[relay.state] ?? relay.state;
+  const found = rows.filter(row => !text || `${row.relay.name} ${state(row)} ${limit(row)[0]}`.toLowerCase().includes(text));
+  const name = ({ relay }: Line) => (relay.host ? <a href={`#/hosts/${relay.host}`}>{relay.name}</a> : <>{relay.name}</>);
+  const under = ({ relay }: Line) => relay.host && relay.hosts > 0 ? <a class="number" href={`#/hosts?relay=${relay.host}`}>{t.of(plural(relay.hosts, t.nHosts), count(relay.children))}</a> : <span class="number calm">{l.noHostsOf(count(relay.children))}</span>;
+  const columns: Column<Line>[] = [
+    { id: "name", name: l.relay, width: "2fr", order: row => row.relay.name, cell: row => <span class={text || sort ? "" : `depth${row.depth}`} title={row.relay.name}>{name(row)}</span> },
+    { id: "state", name: t.state, width: "8rem", order: state, cell: row => <State of={row.relay.state} /> },
+    { id: "hosts", name: l.hostsOfQuota, width: "2fr", order: ({ relay }) => relay.hosts, cell: row => <span class="bar"><progress max={1} value={row.relay.children > 0 ? row.relay.hosts / row.relay.children : 0} aria-label={l.quotaOf(row.relay.name)} />{under(row)}</span> },
+    { id: "limit", name: l.limit, width: "2fr", order: row => limit(row)[0], cell: row => <span class={limit(row)[1] ? "bad" : ""} title={limit(row)[0]}>{limit(row)[0]}</span> },
+    { id: "contact", name: t.lastContact, width: "7rem", order: ({ relay }) => relay.last_contact, cell: ({ relay }) => (relay.last_contact > 0 ? ago(now - relay.last_contact) : "–"), number: true },
+  ];
+  const brief = (row: Line) => <><span><span>{name(row)}</span><State of={row.relay.state} /></span><span>{under(row)}<small>{limit(row)[0]}</small></span></>;
   return (
     <>
       <Heading>{t.relays}</Heading>
-      <Card title={l.relaysAndHosts} wide>
-        {relays.length === 0 ? <p class="calm">{rich(l.noRelays)}</p> : (
-          <Table label={t.relays}>
-            <thead><tr><th scope="col">{l.relay}</th><th scope="col">{t.state}</th><th scope="col">{l.hostsOfQuota}</th><th scope="col">{l.limit}</th><th scope="col" class="n">{t.lastContact}</th></tr></thead>
-            <tbody>
-              {rows.map(([relay, depth]) => {
-                const [limit, bad] = limitOf(relay, hosts?.get(relay.host ?? 0), now);
-                return (
-                  <tr key={relay.name}>
-                    <th scope="row" class={`depth${depth}`}>{relay.host ? <a href={`#/hosts/${relay.host}`}>{relay.name}</a> : relay.name}</th>
-                    <td><State of={relay.state} /></td>
-                    <td><span class="bar"><progress max={1} value={relay.children > 0 ? relay.hosts / relay.children : 0} aria-label={l.quotaOf(relay.name)} />
-                      {relay.host && relay.hosts > 0 ? <a class="number" href={`#/hosts?relay=${relay.host}`}>{t.of(plural(relay.hosts, t.nHosts), count(relay.children))}</a> : <span class="number calm">{l.noHostsOf(count(relay.children))}</span>}</span></td>
-                    <td class={bad ? "bad" : ""}>{limit}</td>
-                    <td class="n">{relay.last_contact > 0 ? ago(now - relay.last_contact) : "–"}</td>
-                  </tr>
-                );
-              })}
-            </tbody>
-          </Table>
-        )}
-      </Card>
+      {relays.length === 0 ? <Card title={l.relaysAndHosts} wide><p class="calm">{rich(l.noRelays)}</p></Card> : (
+        <>
+          <form class="filter" onSubmit={event => event.preventDefault()}>
+            <input type="search" aria-label={l.relayFilter} placeholder={l.relayFilter} value={query("text")} onInput={event => show({ text: event.currentTarget.value })} />
+            <span class="calm" role="status">{t.of(count(found.length), count(relays.length))}</span>
+          </form>
+          {found.length === 0 ? <p class="calm">{l.nothingMatches}</p> : <Rows label={t.relays} columns={columns} rows={found} id={row => row.relay.name} brief={brief} />}
+        </>
+      )}
     </>
   );
 }

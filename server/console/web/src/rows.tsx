@@ -22,13 +22,13 @@ const margin = 10;
 const tallest = 15e6;
 const compare = (a: number | string, b: number | string): number => typeof a === "number" && typeof b === "number" ? a - b : `${a}`.localeCompare(`${b}`, language, { numeric: true });
 
-// `brief`: a row as a phone shows it, in two lines. `onEnd`: the last rows are in view. `onShown`: these are, the last one excluded.
-export function Rows<T>({ label, columns, rows, id, brief, first = "", onEnd, onShown }: {
-  label: string; columns: Column<T>[]; rows: T[]; id: (row: T) => number | string; brief: (row: T) => ComponentChildren; first?: string; onEnd?: () => void;
+// `brief`: a row as a phone shows it, in two lines. `sortIn`: where the order stands in the address. `onEnd`: the last rows are in view. `onShown`: these are, the last one excluded.
+export function Rows<T>({ label, columns, rows, id, brief, first = "", sortIn = "sort", onEnd, onShown }: {
+  label: string; columns: Column<T>[]; rows: T[]; id: (row: T) => number | string; brief: (row: T) => ComponentChildren; first?: string; sortIn?: string; onEnd?: () => void;
   onShown?: (from: number, to: number) => void;
 }) {
   const small = phone.value, rowHeight = small ? 64 : 38;
-  const sort = query("sort", first);
+  const sort = query(sortIn, first);
   const down = sort.startsWith("-"), by = columns.find(column => column.id === sort.replace(/^-/, ""));
   const ordered = useMemo(() => {
     const order = by?.order;
@@ -63,13 +63,13 @@ export function Rows<T>({ label, columns, rows, id, brief, first = "", onEnd, on
   useEffect(() => { if (place.current) place.current.scrollTop = 0; }, [sort]);
   const can = (column: Column<T>) => column.order !== undefined || column.sorted === true;
   // First the way that tells most, then the other one.
-  const turn = (column: Column<T>) => show({ sort: column === by ? (down ? column.id : `-${column.id}`) : column.number ? `-${column.id}` : column.id });
+  const turn = (column: Column<T>) => show({ [sortIn]: column === by ? (down ? column.id : `-${column.id}`) : column.number ? `-${column.id}` : column.id });
   const kind = (column: Column<T>) => (column.number ? "n" : undefined);
   const orders = columns.filter(can).flatMap(({ id, name }) => [[id, name], [`-${id}`, t.descending(name)]]);
   return (
     <>
     {small && (
-      <label class="sort">{t.sortBy} <select value={sort} onChange={event => show({ sort: event.currentTarget.value })}>
+      <label class="sort">{t.sortBy} <select value={sort} onChange={event => show({ [sortIn]: event.currentTarget.value })}>
         {!first && <option value="">{t.unsorted}</option>}{orders.map(([value, words]) => <option key={value} value={value}>{words}</option>)}
       </select></label>
     )}
@@ -77,7 +77,7 @@ export function Rows<T>({ label, columns, rows, id, brief, first = "", onEnd, on
       <div ref={place} class="window" role="presentation" onScroll={event => setTop(event.currentTarget.scrollTop)}>
         {!small && <div role="rowgroup" class="headings-group"><div role="row" class="row headings" aria-rowindex={1}>
           {columns.map(column => (
-            <span role="columnheader" key={column.id} class={kind(column)} title={column.hint} aria-sort={column === by ? (down ? "descending" : "ascending") : undefined}>
+            <span role={column.name ? "columnheader" : "cell"} key={column.id} class={kind(column)} title={column.hint} aria-sort={column === by ? (down ? "descending" : "ascending") : undefined}>
               {can(column) ? <button type="button" class="heading" onClick={() => turn(column)}>{column.name}<i aria-hidden="true">{column === by ? (down ? " ↓" : " ↑") : ""}</i></button> : column.name}
             </span>
           ))}
