@@ -223,6 +223,14 @@ class Hosts(unittest.TestCase):
             person.look_at(page)
             wide = "[...document.querySelectorAll('main *')].filter(each => each.getBoundingClientRect().right > 391).map(each => each.outerHTML.slice(0, 100))"
             self.assertLessEqual(person.run("document.documentElement.scrollWidth"), 390, f"{page}: {person.run(wide)}")
+        # Problems before figures, results before the course of a problem.
+        person.look_at("#/")
+        place = lambda name: person.run(f"(document.querySelector('{name}').getBoundingClientRect().top + scrollY)")
+        self.assertLess(place(".lines li"), 330)
+        self.assertLess(place(".lines"), place(".figures"))
+        person.look_at("#/problems/1")
+        person.wait("the result", "document.querySelector('[aria-label=Result]') !== null")
+        self.assertEqual(sorted(("Items", "Result", "Progress", "Errors"), key=lambda name: place(f"[aria-label={name}]")), ["Items", "Result", "Progress", "Errors"])
         self.assertEqual(person.complaints(), [])
         person.call("Emulation.clearDeviceMetricsOverride")
         person.wait("the sidebar", "!document.querySelector('.menu').checkVisibility() && innerHeight > 900")

@@ -18,7 +18,7 @@ export function Overview() {
   const share = at.length > 1 ? { from: at[0], to: at[at.length - 1], group: "overview" } : undefined;
   const worst = Math.max(0, ...problems.map(p => p.wasted ?? 0));
   return (
-    <>
+    <div class="overview">
       <div class="pagehead"><Heading>{t.overview}</Heading>{may("operator") && <div class="buttons"><a class="button" href="#/add">{t.add}</a></div>}</div>
       <Attention view={view} />
       <Strip>
@@ -46,7 +46,7 @@ export function Overview() {
           <Days />
         </div>
       </div>
-    </>
+    </div>
   );
 }
 

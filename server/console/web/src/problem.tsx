@@ -52,7 +52,7 @@ function Whole({ p, path, again }: { p: Problem; path: string; again: () => void
       </Strip>
       {p.flow && <Further of={({ FlowCard }) => <FlowCard name={p.flow} flow={flow} wrong={noFlow} here={p.id} />} />}
       {table && <Further of={({ TableView }) => <TableView p={p} file={table} rows={files?.find(file => file.name === "rows.tar")} again={again} onReady={() => setTabled(true)} />} />}
-      {shown.current && <div class="columns">
+      {shown.current && <div class="columns results-second">
         <div>
           <Card title={t.items}>
             {!map ? <Missing wrong={noMap} /> : map.items > 0 ? <ItemMapView map={map} names={names} tall={190} /> : <p class="calm">{t.beingPlanned}</p>}
