@@ -1,6 +1,7 @@
 """The form for adding a problem, made of what its application declares; the command line tells and refuses the same."""
 import os
 import pathlib
+import time
 import unittest
 
 from browser import CHROMIUM
@@ -81,6 +82,8 @@ class Form(unittest.TestCase):
         person.go("#/add")
         person.choose("squares", "#more-parameters")  # declares nothing: names and values
         self.assertIsNone(person.run("document.querySelector('[id^=parameter-]')?.id ?? null"))
+        time.sleep(2)
+        self.assertEqual(person.complaints(), [])  # no estimate of nothing was asked for
         ligands = [grid.directory / f"ligand-{i}" for i in range(50)]
         for path in ligands:
             path.write_text("C6H6")

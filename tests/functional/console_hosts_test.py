@@ -72,6 +72,7 @@ class Hosts(unittest.TestCase):
         person.push("Hold")
         person.wait("the question", "document.querySelector('dialog[open]') !== null")
         person.accessible()
+        self.assertEqual(person.run("[...document.querySelectorAll('dialog button')].map(b => b.innerText)"), ["Back", "Hold host"])
         person.type("#reason", "an exam")
         person.press("Enter")
         person.wait("the hold", person.has("On hold, it gets no new units: an exam"))
@@ -210,6 +211,13 @@ class Hosts(unittest.TestCase):
             person.look_at(page)
             person.wait(page, person.has(words))
             person.accessible()
+        person.look_at("#/settings")
+        changed, marked = person.run("[[...document.querySelectorAll('.picker button')].pop().innerText, document.querySelectorAll('.changed').length]")
+        self.assertEqual(changed, f"changed {marked}")
+        self.assertGreater(marked, 0)
+        person.look_at("#/")
+        self.assertNotIn("0.000", person.run("document.querySelector('.figures').innerText"))
+        self.cursor(person, problem)
         # Dark, and without motion, as the browser was told to ask for.
         person.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"},
                                                             {"name": "prefers-reduced-motion", "value": "reduce"}])
@@ -237,6 +245,17 @@ class Hosts(unittest.TestCase):
         person.look_at("#/")
         person.push("Log out")
         person.wait("the door", "document.querySelector('.login') !== null")
+
+    def cursor(self, person, problem):
+        """A moment of a chart is told as the page tells it elsewhere."""
+        person.look_at(f"#/problems/{problem}")
+        figure = "[...document.querySelectorAll('figure')].find(each => each.innerText.includes('67 % interval'))"
+        person.wait("the time left as a curve", f"{figure}?.querySelector('.u-over') !== undefined && {figure}?.querySelector('.u-over') !== null")
+        x, y = person.run(f"(node => {{ node.scrollIntoView({{block: 'center'}}); const r = node.getBoundingClientRect(); return [r.x + r.width * 0.6, r.y + r.height / 2]; }})({figure}.querySelector('.u-over'))")
+        person.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+        told = person.wait("the moment", f"(text => /^\\d\\d:\\d\\d:\\d\\d  /.test(text) && text)({figure}.querySelector('output').textContent)")
+        self.assertRegex(told, r"^[\d:]+  (–|\d+ (s|min)|\d+( \w+)? to \d+ \w+)$")
+        person.call("Input.dispatchMouseEvent", type="mouseMoved", x=1, y=1)
 
     def viewer(self, grid, person):
         """Who may only look sees nothing to press."""

@@ -40,6 +40,10 @@ function body(form: HTMLFormElement, { application, rows, files }: Draft): objec
   return { application: idOf(application!), name: text("name"), parameters: parametersText(application!.parameters ?? [], rows), inputs, strategy: text("strategy"), validation: text("validation") };
 }
 
+// An application that declares nothing is not asked about before it is given something, nor by a name without a value.
+const begun = ({ application, rows, files }: Draft): boolean => (application?.parameters ?? []).length > 0 || (application?.inputs ?? []).length > 0
+  || ((rows.some(row => row.name.trim()) || files.some(each => each.file)) && rows.every(row => !row.name.trim() || row.value.trim()));
+
 // What it would take, as one types: of a form that is complete but for its name, and whose files the server has.
 function useEstimate(form: { current: HTMLFormElement | null }, draft: Draft, typed: number, busy: boolean) {
   const [estimate, setEstimate] = useState<Estimate>();
@@ -49,8 +53,8 @@ function useEstimate(form: { current: HTMLFormElement | null }, draft: Draft, ty
     setEstimate(undefined);
     setWhy("");
     const filled = form.current;  // which the reader may have left when it is time
-    const missing = [...filled?.querySelectorAll<HTMLInputElement>("[required]:not(#name)") ?? []].some(each => !each.validity.valid);
-    if (!application || !filled || busy || missing || files.some(each => each.file && !each.digest)) return;
+    const wrong = filled?.querySelector("input:not(#name):invalid, select:invalid");
+    if (!application || !filled || busy || wrong || !begun(draft) || files.some(each => each.file && !each.digest)) return;
     let gone = false;
     const timer = window.setTimeout(() => {
       change<Estimate>("/v1/admin/estimates", body(filled, draft)).then(

@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type uPlot from "uplot";
 import { say } from "./parts";
 import { locale, shared, t } from "./strings";
-import { duration, percent } from "./words";
+import { duration, percent, span } from "./words";
 
 const library = signal<typeof uPlot | null>(null);
 let fetching = false;
@@ -32,7 +32,7 @@ export interface Line { label: string; colour: string; values: (number | null)[]
 // Charts of one group have one time range, in microseconds, and one cursor. `zoom`: to a range that was drawn with the mouse.
 export interface Share { from: number; to: number; group: string; zoom?: (from: number, to: number) => void }
 
-// A curve over time; `at` in microseconds. `band`: between the second line and the third is filled. `now`: what is told while there is no
+// A curve over time; `at` in microseconds. `band`: of durations, from the second line to the third, which is filled. `now`: what is told while there is no
 // cursor, otherwise the last values. `clockless`: the times stand under another chart of the group.
 export function Chart({ title, at, lines, top, band, share, now, height = 130, clockless }: {
   title: string; at: number[]; lines: Line[]; top?: number; band?: boolean; share?: Share; now?: string; height?: number; clockless?: boolean;
@@ -45,7 +45,7 @@ export function Chart({ title, at, lines, top, band, share, now, height = 130, c
   const data = [at.map(t => t / 1e6), ...lines.map(line => line.values)] as uPlot.AlignedData;
   const text = (i: number): string => {
     const of = (line: Line) => (line.values[i] == null ? "–" : line.text(line.values[i]!));
-    if (band) return lines[0].values[i] == null ? "–" : `${of(lines[0])} (${shared.range(of(lines[1]), of(lines[2]))})`;
+    if (band) return lines[0].values[i] == null ? "–" : span(lines[1].values[i] ?? 0, lines[2].values[i] ?? 0);
     return lines.map(of).join(", ");
   };
   const words = (i: number) => lines.map(line => `${line.label} ${line.values[i] == null ? "–" : line.text(line.values[i]!)}`).join(", ");

@@ -143,8 +143,8 @@ function shown(setting: SettingInfo, value: string): string {
   const unit = /^[\d.]+$/.test(value) ? units().find(([ends]) => ends.test(setting.name))?.[1] : undefined;
   return unit ? `${/^\d+$/.test(value) ? count(Number(value)) : value} ${unit}` : text;
 }
-const changed = (s: SettingInfo): boolean => s.default_value !== "" && s.value !== s.default_value;
 const own = (s: SettingInfo): boolean => s.name === "project.name" || s.name === "server.public_host";  // have no default that means something
+const changed = (s: SettingInfo): boolean => s.default_value !== "" && s.value !== s.default_value && !own(s);
 
 export function Settings() {
   const [settings, wrong] = usePolled<SettingInfo[]>(() => list("/v1/admin/settings"), 0, []);
@@ -165,9 +165,9 @@ export function Settings() {
           <Card key={group} title={l.groups[group] ?? group}>
             <dl class="settings-list">
               {found.filter(s => groupOf(s) === group).map(s => (
-                <div key={s.name} class={changed(s) && !own(s) ? "changed" : ""}>
+                <div key={s.name} class={changed(s) ? "changed" : ""}>
                   <dt><code>{s.name}</code></dt>
-                  <dd><b>{shown(s, s.value)}</b>{changed(s) && !own(s) && <small>{l.defaultIs(shown(s, s.default_value))}</small>}</dd>{s.meaning && <dd class="meaning">{s.meaning}</dd>}
+                  <dd><b>{shown(s, s.value)}</b>{changed(s) && <small>{l.defaultIs(shown(s, s.default_value))}</small>}</dd>{s.meaning && <dd class="meaning">{s.meaning}</dd>}
                 </div>
               ))}
             </dl>

@@ -4,7 +4,7 @@ import { live, samples, whyOf } from "./live";
 import { Chart } from "./chart";
 import { Bar, Card, Figure, Heading, Missing, rich, State, Strip, usePolled } from "./parts";
 import { shared, t } from "./strings";
-import { count, done, figure, lastLine, leftOf, over, percent, plural, time } from "./words";
+import { coreHours, count, done, figure, lastLine, leftOf, over, percent, plural, time } from "./words";
 
 const curveHeight = 110;
 
@@ -26,7 +26,7 @@ export function Overview() {
         <Figure name={t.problemsRunning} value={count(running.length)} note={t.ofAll(count(view.problems_total))} />
         <Figure name={t.busySlots} value={count(view.sample.cores_busy)} />
         <Figure name={t.itemsPerSecond} value={figure(view.sample.items_per_second)} />
-        <Figure name={t.coreHoursSince(time(status.started_at))} value={figure(view.sample.core_hours)} />
+        <Figure name={t.coreHoursSince(time(status.started_at))} value={coreHours(view.sample.core_hours)} />
         <Figure name={t.mostWasted} value={percent(worst)} />
       </Strip>
       <div class="columns">
@@ -56,13 +56,12 @@ function Days() {
   if (!days || days.length < 1) return null;
   const shown = days.slice(-60);
   const energy = shown.some(day => day.kilowatt_hours > 0);
-  const sum = (of: (day: Day) => number) => figure(shown.reduce((all, day) => all + of(day), 0));
-  const hours = sum(day => day.core_hours), days_shown = plural(shown.length, shared.days);
+  const hours = coreHours(shown.reduce((all, day) => all + day.core_hours, 0)), days_shown = plural(shown.length, shared.days);
   return (
     <Card title={t.contributed}>
-      <p class="calm">{energy ? t.contributedEnergy(hours, sum(day => day.kilowatt_hours), days_shown) : t.contributedHours(hours, days_shown)}</p>
+      <p class="calm">{energy ? t.contributedEnergy(hours, figure(shown.reduce((all, day) => all + day.kilowatt_hours, 0)), days_shown) : t.contributedHours(hours, days_shown)}</p>
       {shown.length > 1 && <Chart title={t.coreHoursADay} height={curveHeight} at={shown.map(day => day.at)} lines={[
-        { label: t.coreHours, colour: "--accent", values: shown.map(day => day.core_hours), area: true, text: figure }]} />}
+        { label: t.coreHours, colour: "--accent", values: shown.map(day => day.core_hours), area: true, text: coreHours }]} />}
     </Card>
   );
 }

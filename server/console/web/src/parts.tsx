@@ -162,7 +162,7 @@ export function FormDialog({ title, children, yes, onDone, onClose }: { title: s
   );
 }
 
-// A question before what cannot be undone: Enter keeps it; `eager`: it can, and Enter does it. The verb is always at the right.
+// A question before what cannot be undone: Enter keeps it; `eager`: it can, and Enter does it. The verb is always at the right, and the last.
 export function Ask({ title, children, yes, no = shared.keep, eager, onAnswer }: { title: string; children: ComponentChildren; yes: string; no?: string; eager?: boolean; onAnswer: (sure: boolean) => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
@@ -171,8 +171,8 @@ export function Ask({ title, children, yes, no = shared.keep, eager, onAnswer }:
       <form method="dialog">
         <h2 id="question">{title}</h2>
         {children}
-        <div class={eager ? "buttons end eager" : "buttons end"}>
-          {eager && <button value="yes">{yes}</button>}<button class="plain" value="no">{no}</button>{!eager && <button class="danger" value="yes">{yes}</button>}
+        <div class="buttons end">
+          <button class="plain" value="no" type={eager ? "button" : "submit"} onClick={() => dialog.current?.close("no")}>{no}</button><button class={eager ? "" : "danger"} value="yes">{yes}</button>
         </div>
       </form>
     </dialog>

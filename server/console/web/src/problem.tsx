@@ -10,7 +10,7 @@ import { Bar, Card, Crumbs, Figure, Heading, Missing, State, Strip, Table, usePo
 import { useLivePicture, type LivePicture } from "./picture";
 import { t } from "./strings";
 import { Controls, Trouble, Versions } from "./stopped";
-import { ago, count, done, figure, left, over, percent, plural, time } from "./words";
+import { ago, coreHours, count, done, figure, left, over, percent, plural, time } from "./words";
 
 export function ProblemPage({ id }: { id: number }) {
   const path = `/v1/admin/problems/${id}`;
@@ -133,7 +133,7 @@ function Shares({ p }: { p: Problem }) {
               <th scope="row"><a href={`#/hosts/${s.host}`}>{s.name || t.hostNumber(s.host)}</a></th>
               <td class="n">{count(s.items)}</td>
               <td><Bar part={cost > 0 ? s.cost / cost : 0} label={t.shareOf(s.name)} /></td>
-              <td class="n">{figure(s.busy_seconds / 3600)}</td>
+              <td class="n">{coreHours(s.busy_seconds / 3600)}</td>
               <td class="n">{ago(1e6 * s.last_contact_seconds)}</td>
             </tr>
           ))}

@@ -8,7 +8,7 @@ import { Heading, rich, usePolled } from "./parts";
 import { useLivePicture } from "./picture";
 import { t } from "./strings";
 import { t as l } from "./strings/later";
-import { count, done, figure, leftOf, percent, plural } from "./words";
+import { coreHours, count, done, leftOf, percent, plural } from "./words";
 
 const shownMax = 2, turnSeconds = 20;
 const still = matchMedia("(prefers-reduced-motion: reduce)");
@@ -58,7 +58,7 @@ export function Wall() {
     <div class={`wall ${full ? "full" : ""}`}>
       <div class="wall-head">
         <Heading>{view.status.name}</Heading>
-        <p class="facts-line"><span>{rich(plural(view.status.hosts_active, l.hostsWord), { n: <b>{count(view.status.hosts_active)}</b> })}</span> <span>{rich(plural(view.sample.cores_busy, l.slotsWord), { n: <b>{count(view.sample.cores_busy)}</b> })}</span> <span>{rich(l.hoursWord, { n: <b>{figure(view.sample.core_hours)}</b> })}</span></p>
+        <p class="facts-line"><span>{rich(plural(view.status.hosts_active, l.hostsWord), { n: <b>{count(view.status.hosts_active)}</b> })}</span> <span>{rich(plural(view.sample.cores_busy, l.slotsWord), { n: <b>{count(view.sample.cores_busy)}</b> })}</span> <span>{rich(l.hoursWord, { n: <b>{coreHours(view.sample.core_hours)}</b> })}</span></p>
         <span class="buttons wall-controls"><button class="plain small" onClick={enter}>{l.fullScreen}</button><a href="#/" onClick={leave}>{l.leaveWall}</a></span>
       </div>
       {shown.length === 0 && <Idle problems={view.problems} />}

@@ -9,6 +9,8 @@ const rules = new Intl.PluralRules(language);
 const rounded = (n: number, decimals: number): number => Math.round(n * 10 ** decimals) / 10 ** decimals;
 export const count = (n: number): string => whole.format(Math.round(n));
 export const figure = (n: number): string => Math.abs(n) >= 999.5 || n === 0 ? whole.format(Math.round(n)) : short.format(rounded(n, Math.max(0, 2 - Math.floor(Math.log10(Math.abs(n))))));
+// Of the work that was done; less than 4 s of a core is no number to read.
+export const coreHours = (hours: number): string => (hours > 0 && hours < 0.001 ? `< ${short.format(0.001)}` : figure(hours));
 export const plural = (n: number, forms: Forms): string => (forms[rules.select(n)] ?? forms.other).replace("#", count(n));
 export const percent = (part: number): string => `${part < 1 && part > 0 ? tenths.format(rounded(100 * part, 1)) : whole.format(100 * Math.min(1, part))} %`;
 // 812 B, 1.4 KiB, 20.0 MiB.
