@@ -126,9 +126,9 @@ const Lift = ({ ban, lift }: { ban: Ban; lift: (ban: Ban) => void }) => may("ope
 const codeColumns = (ask: (code: Code) => void): Column<Code>[] => [
   { id: "name", name: l.code, width: "1.4fr", order: code => code.name, cell: code => <span title={code.name}>{code.name}</span> },
   { id: "state", name: t.state, width: "8rem", order: code => code.state, cell: code => <State of={code.state} /> },
-  { id: "hosts", name: t.hosts, width: "7rem", order: code => code.hosts, cell: hostsOf, number: true },
   { id: "whose", name: l.forWhom, width: "1.2fr", order: whoseIs, cell: whoseIs },
   { id: "by", name: l.madeBy, width: "1fr", order: code => code.made_by, cell: code => code.made_by || "–" },
+  { id: "hosts", name: t.hosts, width: "7rem", order: code => code.hosts, cell: hostsOf, number: true },
   { id: "ends", name: l.expires, width: "10rem", order: endOrder, cell: endOf, number: true },
   { id: "act", name: "", width: "7.5rem", cell: code => <Withdraw code={code} ask={ask} />, number: true },
 ];
@@ -136,7 +136,7 @@ const tokenColumns = (ask: (token: Token) => void): Column<Token>[] => [
   { id: "name", name: l.token, width: "1.4fr", order: token => token.name, cell: token => <span title={token.name}>{token.name}</span> },
   { id: "role", name: l.role, width: "1fr", order: token => token.role, cell: token => t.roles[token.role] },
   { id: "state", name: t.state, width: "8rem", order: token => token.state, cell: token => <State of={token.state} /> },
-  { id: "made", name: l.made, width: "10rem", order: token => token.made_at, cell: token => time(token.made_at), number: true },
+  { id: "made", name: l.made, width: "10rem", order: token => token.made_at, cell: token => time(token.made_at) },
   { id: "by", name: l.by, width: "1fr", order: token => token.made_by, cell: token => token.made_by || "–" },
   { id: "ends", name: l.expires, width: "10rem", order: endOrder, cell: endOf, number: true },
   { id: "act", name: "", width: "7.5rem", cell: token => <Revoke token={token} ask={ask} />, number: true },

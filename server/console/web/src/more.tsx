@@ -24,7 +24,7 @@ const actsAsked = 1000, actsMax = 20000;  // the server's page; as many as are l
 const named = (act: Act): string => l.actions[act.action] ?? act.action;
 const actColumns = (): Column<Act>[] => [
   { id: "when", name: l.when, width: "10rem", order: act => act.number, cell: act => <button type="button" class="link" onClick={() => show({ act: `${act.number}` })}>{time(act.at)}</button> },
-  { id: "who", name: l.who, width: "1fr", order: act => act.actor, cell: act => <>{act.actor} <span class="calm">{t.roles[act.role] ?? act.role}</span></> },
+  { id: "who", name: l.who, width: "1.3fr", order: act => act.actor, cell: act => <>{act.actor} <span class="calm">{t.roles[act.role] ?? act.role}</span></> },
   { id: "what", name: l.what, width: "1fr", order: named, cell: named },
   { id: "target", name: l.target, width: "1.2fr", order: act => act.object, cell: act => <span title={act.object}>{act.object}</span> },
   { id: "value", name: l.newValue, width: "2.5fr", cell: act => <span title={act.summary}>{act.summary}</span> },
@@ -99,11 +99,10 @@ export function Audit() {
 const titleOf = (a: Application): string => a.title || a.name;
 const Needs = ({ of: a }: { of: Application }) => (a.needs.length ? <a href={needsLink(a.needs)} title={a.needs.join(", ")}>{a.needs.join(", ")}</a> : <>–</>);
 const applicationColumns = (): Column<Application>[] => [
-  { id: "name", name: t.application, width: "1.6fr", order: titleOf, cell: a => <span title={titleOf(a)}>{titleOf(a)}</span> },
-  { id: "version", name: t.version, width: "1.4fr", order: idOf, cell: idOf },
-  { id: "signer", name: l.signedBy, width: "1fr", order: a => a.signer, cell: a => a.signer },
-  { id: "until", name: l.signerUntil, width: "10rem", order: a => a.signer_expires, cell: a => time(a.signer_expires), number: true },
-  { id: "platforms", name: l.platforms, width: "1fr", order: a => a.platforms.join(), cell: a => <span title={a.platforms.join(", ")}>{a.platforms.join(", ")}</span> },
+  { id: "name", name: t.application, width: "3fr", order: titleOf, cell: a => <span title={`${titleOf(a)} ${idOf(a)}`}>{titleOf(a)} <span class="calm">{idOf(a)}</span></span> },
+  { id: "signer", name: l.signedBy, width: "minmax(5.5rem, 1fr)", order: a => a.signer, cell: a => a.signer },
+  { id: "until", name: l.signerUntil, width: "10rem", order: a => a.signer_expires, cell: a => time(a.signer_expires) },
+  { id: "platforms", name: l.platforms, width: "minmax(5.8rem, 1fr)", order: a => a.platforms.join(), cell: a => <span title={a.platforms.join(", ")}>{a.platforms.join(", ")}</span> },
   { id: "needs", name: l.needs, width: "1fr", order: a => a.needs.join(), cell: a => <Needs of={a} /> },
   { id: "size", name: l.size, width: "5rem", order: a => a.archive_bytes, cell: a => bytes(a.archive_bytes), number: true },
   { id: "added", name: t.added, width: "10rem", order: a => a.added_at, cell: a => time(a.added_at), number: true },

@@ -127,7 +127,7 @@ export const texts: LaterStrings = {
   actFilter: "Person, Handlung, Ziel oder Wert",
   changeNumber: number => `Änderung ${number}`,
   noChange: "Keine Änderung passt.",
-  applicationFilter: "Name, Signierer, Plattform oder Bedarf",
+  applicationFilter: "Name, Signierer, Plattform",
   noApplication: "Keine Anwendung passt.",
   signerUntil: "Schlüssel gilt bis",
   when: "Wann", who: "Wer", what: "Was", target: "Ziel", newValue: "Neuer Wert",

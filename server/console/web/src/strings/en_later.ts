@@ -128,7 +128,7 @@ export const en = {
   actFilter: "Person, action, target or value",
   changeNumber: (number: number) => `Change ${number}`,
   noChange: "No change matches.",
-  applicationFilter: "Name, signer, platform or need",
+  applicationFilter: "Name, signer, platform",
   noApplication: "No application matches.",
   signerUntil: "Key valid until",
   when: "When", who: "Who", what: "What", target: "Target", newValue: "New value",
