@@ -6,10 +6,10 @@
 
 #include "client/page/server.h"
 #include "client/platform/control_socket.h"
-#include "client/platform/view_writer.h"
 #include "client/program/exit_status.h"
 #include "client/program/preferences_program.h"
 #include "client/program/projects_program.h"
+#include "client/program/system_client.h"
 #include "client/view/view_file.h"
 #include "shared/crypto/keys.h"
 #include "shared/io/browser.h"
@@ -37,7 +37,7 @@ class ClientBackend final : public page::Backend {
   }
   // The same file as the screensaver reads.
   Result<Picture> picture() override {
-    const io::Path file = platform::view_file_of(command_.state.root);
+    const io::Path file = view_of(system_client(), command_.state.root);
     io::Files& files = io::real_files();
     const Error none{ErrorKind::not_found, "there is no picture yet"};
     const auto head = files.read_range(file, 0, view::head_bytes);

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "client/platform/view_writer.h"
 #include "client/program/exit_status.h"
 #include "shared/base/clean_text.h"
 #include "shared/base/paths.h"
@@ -14,6 +15,13 @@ SystemClient system_client() {
   const char* const elsewhere = std::getenv("GLEANER_COMPUTER");  // tests': a computer of their own
   const io::Path root = utf8_path(elsewhere != nullptr ? elsewhere : "/");
   return {root / "var/lib/gleaner-client", root / "run/gleaner-client/view"};
+}
+
+io::Path view_of(const SystemClient& client, const io::Path& state) {
+  std::error_code error;
+  const bool shown =
+      std::filesystem::equivalent(state, client.state, error) && std::filesystem::exists(client.view, error);
+  return shown ? client.view : platform::view_file_of(state);
 }
 
 bool is_meant(const SystemClient& client, const io::Path& own) {

@@ -17,6 +17,10 @@ struct SystemClient {
 // Where the package puts it.
 [[nodiscard]] SystemClient system_client();
 
+// Where the client with that state directory shows itself. The service's place is not in the environment of
+// another program, as of one under sudo.
+[[nodiscard]] io::Path view_of(const SystemClient& client, const io::Path& state);
+
 // Is `own`, the caller's state directory, absent, and the system's there?
 [[nodiscard]] bool is_meant(const SystemClient& client, const io::Path& own);
 // "computing words on 1 of 2 cores: ...", then what this computer contributed.

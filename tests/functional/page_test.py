@@ -29,10 +29,10 @@ class Page(unittest.TestCase):
     def accessible(self, browser):
         self.assertEqual(browser.violations(), [])
 
-    def start(self, grid, *arguments, env=None):
+    def start(self, grid, *arguments, env=None, client_env=None):
         grid.start_server()
         grid.add_application(MANDELBROT)
-        grid.add_client("one")
+        grid.add_client("one", env=client_env)
         grid.wait_until("the client", lambda: grid.control("one", "status", check=False).returncode == 0)
         grid.start("page", "gleaner", "--state", grid.state("one"), "page", *(arguments or ["--no-browser"]), env=env)
         found = grid.wait_until("the page", lambda: re.search(r"http://127\.0\.0\.1:(\d+)/#([0-9a-f]{48})", grid.log("page")))
@@ -51,7 +51,14 @@ class Page(unittest.TestCase):
 
     def test_over_http(self):
         with Grid() as grid:
-            port, token, _ = self.start(grid)
+            # As packaged: the service has a runtime directory, and who calls the page under sudo does not.
+            computer = grid.directory / "computer"
+            (computer / "run/gleaner-client").mkdir(parents=True)
+            (computer / "var/lib").mkdir(parents=True)
+            (computer / "var/lib/gleaner-client").symlink_to(grid.state("one"))
+            port, token, _ = self.start(grid, env={**os.environ, "GLEANER_COMPUTER": str(computer)},
+                                        client_env={**os.environ, "RUNTIME_DIRECTORY": str(computer / "run/gleaner-client")})
+            self.assertFalse((grid.state("one") / "view").exists())
             status, headers, page = self.ask(port, "GET", "/")
             self.assertEqual(status, 200)
             self.assertIn("default-src 'none'", headers["Content-Security-Policy"])

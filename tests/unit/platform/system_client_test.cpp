@@ -33,5 +33,20 @@ TEST_CASE("The system's client is meant where the user has none, and shows every
   CHECK_FALSE(is_meant(client, own));
 }
 
+TEST_CASE(
+    "The picture of the system's client is where its service puts it; another client's beside its state") {
+  const testing::TemporaryDirectory directory;
+  const SystemClient client{directory.path() / "system", directory.path() / "run/view"};
+  io::Files& files = io::real_files();
+  for (const io::Path& path : {client.state, client.view.parent_path(), directory.path() / "own"})
+    REQUIRE(files.make_directories(path).ok());
+  CHECK(view_of(client, client.state) ==
+        client.state / "view");  // started by hand, without a runtime directory
+  REQUIRE(files.write(client.view, "a head", io::Mode::normal).ok());
+  CHECK(view_of(client, client.state) == client.view);
+  CHECK(view_of(client, client.state / "") == client.view);  // as somebody types it
+  CHECK(view_of(client, directory.path() / "own") == directory.path() / "own/view");
+}
+
 }  // namespace
 }  // namespace gleaner::program
