@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -75,6 +76,10 @@ inline constexpr std::size_t logins_max = 16;
                                                         const std::vector<std::string>& names);
 // Does a report from this agent say something of that screen?
 [[nodiscard]] bool covers(const Agents::Told& told, const Screen& screen);
+
+// By the bits of its keys (the kernel's Documentation/input/event-codes): a keyboard, mouse, touch pad or
+// screen, a game pad or a joystick; not a lid switch, a power button or a sensor.
+[[nodiscard]] bool is_used_by_hand(std::span<const unsigned char> key_bits);
 
 class InputDevices {
  public:

@@ -5,6 +5,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 
@@ -13,21 +14,21 @@
 namespace gleaner::platform {
 namespace {
 
-bool has_bit(const std::array<unsigned char, KEY_MAX / 8 + 1>& bits, int bit) {
-  return (bits[static_cast<std::size_t>(bit) / 8] >> (bit % 8) & 1) != 0;
-}
-
-// A keyboard, mouse, touch pad or screen, a game pad or a joystick; not a lid switch, a power button or a
-// sensor.
 bool is_human(int device) {
   std::array<unsigned char, KEY_MAX / 8 + 1> keys{};
   if (::ioctl(device, EVIOCGBIT(EV_KEY, sizeof keys), keys.data()) < 0)
     return errno == ENOTTY;  // no device: a test's
-  return has_bit(keys, KEY_A) || has_bit(keys, BTN_LEFT) || has_bit(keys, BTN_TOUCH) ||
-         has_bit(keys, BTN_GAMEPAD) || has_bit(keys, BTN_JOYSTICK);
+  return is_used_by_hand(keys);
 }
 
 }  // namespace
+
+bool is_used_by_hand(std::span<const unsigned char> key_bits) {
+  return std::ranges::any_of(std::array{KEY_A, BTN_LEFT, BTN_TOUCH, BTN_GAMEPAD, BTN_JOYSTICK}, [&](int key) {
+    const std::size_t byte = static_cast<std::size_t>(key) / 8;
+    return byte < key_bits.size() && (key_bits[byte] >> (key % 8) & 1) != 0;
+  });
+}
 
 InputDevices::InputDevices(const io::Path& dev) : directory_(dev / "input") {
   find();

@@ -43,6 +43,11 @@ def main():
             faults.append("systemd-analyze finds nothing wrong with a unit that is")
     services = {name for name in names if name.endswith(".service")}
     faults += [f"{name}: its exposure has no bound here" for name in services - set(EXPOSURE_MAX)]
+    # Where a group is missing, systemd does not start a unit that names it; the package's script looks whether it is there.
+    client = (UNITS / "gleaner-client.service").read_text()
+    joins_input = "if getent group input >/dev/null; then adduser --quiet gleaner-client input; fi"
+    if "SupplementaryGroups=" in client or joins_input not in (ROOT / "deploy" / "debian" / "client" / "postinst").read_text():
+        faults.append("gleaner-client.service: keyboards and game pads are noticed by the group input, which postinst gives where it is")
     installed = (ROOT / "deploy" / "CMakeLists.txt").read_text()
     faults += [f"{name}: no package brings it" for name in names if f"systemd/{name}" not in installed]
     print(*faults, sep="\n", end="\n" if faults else "")

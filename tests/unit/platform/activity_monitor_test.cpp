@@ -1,6 +1,7 @@
 #include "client/platform/activity_monitor.h"
 
 #include <fcntl.h>
+#include <linux/input.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utmpx.h>
@@ -321,6 +322,22 @@ TEST_CASE("What this client and its kernels use is not other programs' load") {
   const auto seen = activity->observe(SteadyTime{1h} + 10s);
   REQUIRE(seen.size() == 1);
   CHECK(seen[0].value == Approx(0.05));
+}
+
+TEST_CASE(
+    "A game pad is used by hand, as a joystick, keyboard or mouse is; a power button and a lid are not") {
+  const auto used = [](const std::vector<int>& keys) {
+    std::array<unsigned char, KEY_MAX / 8 + 1> bits{};
+    for (const int key : keys)
+      bits.at(static_cast<std::size_t>(key) / 8) |= static_cast<unsigned char>(1 << (key % 8));
+    return is_used_by_hand(bits);
+  };
+  CHECK(used({BTN_SOUTH, BTN_EAST, BTN_NORTH, BTN_WEST, BTN_TL, BTN_START, BTN_THUMBL}));  // as xpad says
+  CHECK(used({BTN_TRIGGER, BTN_THUMB, BTN_BASE}));
+  CHECK(used({KEY_A, KEY_ESC}));
+  CHECK(used({BTN_LEFT, BTN_RIGHT}));
+  CHECK_FALSE(used({KEY_POWER, KEY_SLEEP}));
+  CHECK_FALSE(used({}));
 }
 
 TEST_CASE("A keyboard that is plugged in later wakes as one that was there") {
