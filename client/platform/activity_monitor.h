@@ -5,7 +5,7 @@
 // permitted; what they say is thrown away unread), screens_linux.cpp (who is logged in at a screen, and
 // whether it is idle or locked, by logind), power_linux.cpp (battery, temperature, fans), load_linux.cpp
 // (what other programs take), local_time_linux.cpp (the zone), system_bus_linux.cpp (NetworkManager, what
-// keeps the computer awake, idle sessions, and that it is about to sleep).
+// keeps the computer awake, idle sessions, that it is about to sleep, a UPS and power profiles).
 #pragma once
 
 #include <ctime>
@@ -157,7 +157,7 @@ class SystemBus {
   void delay_sleep(SteadyTime now);
   sd_bus* bus_ = nullptr;
   SteadyTime open_at_{};  // no sooner
-  SteadyTime ask_inhibitors_at_{}, ask_network_at_{}, ask_sessions_at_{};
+  SteadyTime ask_inhibitors_at_{}, ask_network_at_{}, ask_power_at_{}, ask_sessions_at_{};
   std::unique_ptr<Answers> answers_;
   std::optional<SteadyTime> sleep_told_;
 };

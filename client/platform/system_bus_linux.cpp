@@ -1,8 +1,10 @@
 // What services of the system's D-Bus know: NetworkManager, whether the network costs by use (its D-Bus
 // reference: NMMetered), and logind, which programs keep the computer awake (org.freedesktop.login1(5):
 // ListInhibitors; systemd-inhibit(1)), which sessions are idle or locked, and when the computer is about to
-// sleep (PrepareForSleep; a delay inhibitor makes sleep wait until kernels are stopped). Asked seldom, on a
-// connection that is kept; a service that is not there tells nothing.
+// sleep (PrepareForSleep; a delay inhibitor makes sleep wait until kernels are stopped). UPower knows of a
+// UPS at a USB port, which the kernel does not show as a power supply (its D-Bus reference:
+// org.freedesktop.UPower, .Device), and power-profiles-daemon whether energy is to be saved (ActiveProfile).
+// Asked seldom, on a connection that is kept; a service that is not there tells nothing.
 #include <fcntl.h>
 #include <signal.h>
 #include <systemd/sd-bus.h>
@@ -10,6 +12,8 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
+#include <string_view>
 #include <utility>
 
 #include "client/agent/report/report.h"
@@ -21,14 +25,29 @@ namespace {
 constexpr Duration reopen_interval = std::chrono::seconds{30};
 constexpr Duration inhibitors_interval = std::chrono::seconds{30};
 constexpr Duration network_interval = std::chrono::minutes{1};
+constexpr Duration power_interval = std::chrono::seconds{30};
 constexpr Duration sessions_interval = std::chrono::seconds{10};
 constexpr std::uint32_t metered_yes = 1;
 constexpr std::uint32_t metered_guess_yes = 3;
 constexpr int inhibitors_max = 8;
+constexpr std::size_t ups_max = 8;
+constexpr std::uint32_t device_type_ups = 3;
+constexpr std::uint32_t device_discharging = 2;
 constexpr const char* login_service = "org.freedesktop.login1";
 constexpr const char* login_object = "/org/freedesktop/login1";
 constexpr const char* login_manager = "org.freedesktop.login1.Manager";
 constexpr const char* network_service = "org.freedesktop.NetworkManager";
+constexpr const char* power_service = "org.freedesktop.UPower";
+constexpr const char* power_object = "/org/freedesktop/UPower";
+constexpr const char* power_device = "org.freedesktop.UPower.Device";
+constexpr const char* ups_objects = "/org/freedesktop/UPower/devices/ups_";  // how UPower names each UPS
+// As the daemon is called, and was before version 0.20.
+struct ProfilesName {
+  const char *service, *object;
+};
+constexpr ProfilesName profiles_names[] = {
+    {"org.freedesktop.UPower.PowerProfiles", "/org/freedesktop/UPower/PowerProfiles"},
+    {"net.hadess.PowerProfiles", "/net/hadess/PowerProfiles"}};
 constexpr const char* properties = "org.freedesktop.DBus.Properties";
 
 bool has_word(const std::string& list, const std::string& word) {
@@ -66,9 +85,20 @@ struct SystemBus::Answers {
     bool told = false, locked = false, idle = false;
     SteadyTime idle_since{};
   };
-  Service login, network;
-  bool settled = false;  // the first answers were waited for
-  bool news = false;     // of a session
+  struct Ups {
+    Answers* all = nullptr;
+    std::string name;
+    bool listed = false, pending = false;
+    bool told = false, used = false;
+    std::optional<double> percent;
+  };
+  Service login, network, power, profiles;
+  std::map<std::string, Ups> upses;  // by object
+  bool saves_energy = false;
+  std::size_t profiles_name = 0;     // that is asked
+  bool other_profiles_name = false;  // is to be asked at once: nobody has that one
+  bool settled = false;              // the first answers were waited for
+  bool news = false;                 // of a session
   std::vector<Observation> inhibitors;
   std::optional<bool> metered;
   std::map<std::string, Session> sessions;
@@ -81,11 +111,15 @@ struct SystemBus::Answers {
     *this = Answers{};
     settled = was_settled;
   }
+  [[nodiscard]] bool waits() const { return login.asked || network.asked || power.asked || profiles.asked; }
   static Answers& of(void* data) { return *static_cast<Answers*>(data); }
   static int take_sleep(sd_bus_message* message, void* data, sd_bus_error*);
   static int take_delay(sd_bus_message* reply, void* data, sd_bus_error*);
   static int take_inhibitors(sd_bus_message* reply, void* data, sd_bus_error*);
   static int take_metered(sd_bus_message* reply, void* data, sd_bus_error*);
+  static int take_profile(sd_bus_message* reply, void* data, sd_bus_error*);
+  static int take_devices(sd_bus_message* reply, void* data, sd_bus_error*);
+  static int take_ups(sd_bus_message* reply, void* ups, sd_bus_error*);
   static int take_session(sd_bus_message* reply, void* session, sd_bus_error*);
 
   // A service that is not there is not started for us.
@@ -154,6 +188,65 @@ int SystemBus::Answers::take_metered(sd_bus_message* reply, void* data, sd_bus_e
   return 0;
 }
 
+int SystemBus::Answers::take_profile(sd_bus_message* reply, void* data, sd_bus_error*) {
+  Answers& all = of(data);
+  const char* profile = nullptr;
+  if (all.profiles.take(reply) && sd_bus_message_read(reply, "v", "s", &profile) > 0) {
+    all.saves_energy = std::strcmp(profile, "power-saver") == 0;
+  } else if (!all.profiles.asked) {
+    all.saves_energy = false;
+    all.profiles_name = (all.profiles_name + 1) % std::size(profiles_names);
+    all.other_profiles_name = all.profiles_name > 0;
+  }
+  return 0;
+}
+
+int SystemBus::Answers::take_devices(sd_bus_message* reply, void* data, sd_bus_error*) {
+  Answers& all = of(data);
+  const bool told = all.power.take(reply) && sd_bus_message_enter_container(reply, 'a', "o") > 0;
+  if (!told && all.power.asked) return 0;
+  for (auto& [object, ups] : all.upses) ups.listed = false;
+  const char* object = nullptr;
+  while (told && sd_bus_message_read(reply, "o", &object) > 0) {
+    const bool room = all.upses.size() < ups_max || all.upses.contains(object);
+    if (room && std::string_view(object).starts_with(ups_objects)) all.upses[object].listed = true;
+  }
+  std::erase_if(all.upses, [](const auto& one) { return !one.second.listed && !one.second.pending; });
+  for (auto& [name, ups] : all.upses) {
+    ups.all = &all;
+    if (ups.listed && !ups.pending)
+      ups.pending = ask(sd_bus_message_get_bus(reply), all.power, system_clock().steady(), power_service,
+                        name.c_str(), properties, "GetAll", take_ups, &ups, "s", power_device);
+  }
+  return 0;
+}
+
+int SystemBus::Answers::take_ups(sd_bus_message* reply, void* data, sd_bus_error*) {
+  Ups& ups = *static_cast<Ups*>(data);
+  ups.pending = false;
+  if (!ups.all->power.take(reply) || sd_bus_message_enter_container(reply, 'a', "{sv}") <= 0) return 0;
+  std::uint32_t type = 0;
+  std::uint32_t state = 0;
+  double percent = -1;
+  const char* model = "";
+  while (sd_bus_message_enter_container(reply, 'e', "sv") > 0) {
+    const char* name = nullptr;
+    if (sd_bus_message_read(reply, "s", &name) <= 0) return 0;
+    const auto is = [name](const char* other) { return std::strcmp(name, other) == 0; };
+    const int read = is("Type")         ? sd_bus_message_read(reply, "v", "u", &type)
+                     : is("State")      ? sd_bus_message_read(reply, "v", "u", &state)
+                     : is("Percentage") ? sd_bus_message_read(reply, "v", "d", &percent)
+                     : is("Model")      ? sd_bus_message_read(reply, "v", "s", &model)
+                                        : sd_bus_message_skip(reply, "v");
+    if (read < 0 || sd_bus_message_exit_container(reply) < 0) return 0;
+  }
+  ups.told = type == device_type_ups;
+  ups.used = state == device_discharging;
+  ups.name = *model == '\0' ? "UPS" : agent::printable(model);
+  ups.percent = percent >= 0 && percent <= 100 ? std::optional(percent) : std::nullopt;
+  return 0;
+}
+
 int SystemBus::Answers::take_session(sd_bus_message* reply, void* data, sd_bus_error*) {
   Session& session = *static_cast<Session*>(data);
   session.pending = session.told = false;
@@ -189,7 +282,7 @@ SystemBus::~SystemBus() {
 void SystemBus::close() {
   sd_bus_close_unref(bus_);
   bus_ = nullptr;
-  ask_inhibitors_at_ = ask_network_at_ = ask_sessions_at_ = SteadyTime{};
+  ask_inhibitors_at_ = ask_network_at_ = ask_power_at_ = ask_sessions_at_ = SteadyTime{};
 }
 
 void SystemBus::open(SteadyTime now) {
@@ -201,6 +294,7 @@ void SystemBus::open(SteadyTime now) {
   }
   sd_bus_set_method_call_timeout(bus_, microseconds(answer_patience));
   for (auto& [name, session] : answers_->sessions) session.pending = false;
+  for (auto& [name, ups] : answers_->upses) ups.pending = false;
   answers_->delay_asked = false;
   // Without logind nobody says it, and suspending goes its way unseen.
   (void)sd_bus_match_signal_async(bus_, nullptr, login_service, login_object, login_manager,
@@ -214,7 +308,7 @@ void SystemBus::process() {
   if (more >= 0) return;
   close();
   // A bus that stands still has not taken back what its services said.
-  if (!answers_->login.asked && !answers_->network.asked) answers_->forget();
+  if (!answers_->waits()) answers_->forget();
 }
 
 bool SystemBus::serve(SteadyTime now) {
@@ -238,13 +332,24 @@ void SystemBus::ask(SteadyTime now) {
     Answers::ask(bus_, all.network, now, network_service, "/org/freedesktop/NetworkManager", properties,
                  "Get", Answers::take_metered, &all, "ss", network_service, "Metered");
   }
+  const bool power_due = now >= ask_power_at_;
+  if (power_due) {
+    ask_power_at_ = now + power_interval;
+    Answers::ask(bus_, all.power, now, power_service, power_object, power_service, "EnumerateDevices",
+                 Answers::take_devices, &all, "");
+  }
+  if (std::exchange(all.other_profiles_name, false) || power_due) {
+    const ProfilesName& name = profiles_names[all.profiles_name];
+    Answers::ask(bus_, all.profiles, now, name.service, name.object, properties, "Get", Answers::take_profile,
+                 &all, "ss", name.service, "ActiveProfile");
+  }
 }
 
 void SystemBus::settle() {
   Answers& all = *answers_;
   if (std::exchange(all.settled, true)) return;
   const SteadyTime end = system_clock().steady() + first_answers_max;
-  while (bus_ != nullptr && (all.login.asked || all.network.asked)) {
+  while (bus_ != nullptr && all.waits()) {
     const SteadyTime at = system_clock().steady();
     if (at >= end || sd_bus_wait(bus_, microseconds(std::chrono::duration_cast<Duration>(end - at))) < 0)
       return;
@@ -288,8 +393,22 @@ std::vector<Observation> SystemBus::observe(SteadyTime now) const {
   const bool network_silent = answers_->network.silent(now);
   if (answers_->metered && (*answers_->metered || !network_silent))
     found.push_back({Observation::Kind::metered, "network", Duration{0}, {}, *answers_->metered ? 1.0 : 0.0});
+  const bool power_silent = answers_->power.silent(now);
+  const bool profiles_silent = answers_->profiles.silent(now);
+  for (const auto& [object, ups] : answers_->upses)
+    if (ups.listed && ups.told && (ups.used || !power_silent))
+      found.push_back({Observation::Kind::battery,
+                       ups.name,
+                       Duration{0},
+                       {},
+                       ups.used ? 1.0 : 0.0,
+                       ups.used ? "discharging" : "on mains power",
+                       ups.percent});
+  if (answers_->saves_energy)
+    found.push_back({Observation::Kind::saver, "power profile power-saver", Duration{0}, {}, 0});
   for (const auto& [silent, name] :
-       {std::pair(answers_->login.silent(now), "logind"), std::pair(network_silent, "NetworkManager")})
+       {std::pair(answers_->login.silent(now), "logind"), std::pair(network_silent, "NetworkManager"),
+        std::pair(power_silent, "UPower"), std::pair(profiles_silent, "power-profiles-daemon")})
     if (silent)
       found.push_back(
           {Observation::Kind::silent, std::string(name) + " does not answer", Duration{0}, {}, 0});

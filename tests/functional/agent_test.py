@@ -278,6 +278,44 @@ class Agent(unittest.TestCase):
             self.assertTrue(details().startswith("computing"), details())
 
     @needs(MOCK, "needs dbus-daemon and the modules dbus and gi of Debian's Python")
+    def test_a_ups_at_a_usb_port_and_power_profiles_of_either_name(self):
+        with Desktop() as desktop, Grid() as grid:
+            desktop.env["DBUS_SYSTEM_BUS_ADDRESS"] = desktop.bus()
+            del desktop.env["DBUS_SESSION_BUS_ADDRESS"]
+            mocks = Mocks(self, desktop)
+            (grid.directory / "computer/proc").mkdir(parents=True)
+            grid.start_server()
+            grid.add_application(MANDELBROT)
+            grid.add_problem("mandelbrot", "long", **LONG)
+            grid.join("one")
+            grid.start("one", "gleaner-client", "run", "--state", grid.state("one"), *sandbox_arguments(grid.state("one")),
+                       "--cores", 1, "--benchmark-mflops", 1000,
+                       env={**desktop.env, "GLEANER_COMPUTER": str(grid.directory / "computer")})
+
+            def told():
+                done = grid.control("one", "--json", "why", check=False)
+                status = json.loads(done.stdout)["status"] if done.returncode == 0 else {"reason": "", "details": []}
+                return status["reason"], "\n".join(status["details"])
+
+            grid.control("one", "prefs", "set", "pause_minutes_min", "0")
+            grid.wait_until("work", lambda: told()[0].startswith("computing"), 60)
+            # Services that are not there say nothing.
+            self.assertNotRegex(told()[1], "UPower|power")
+            mocks.do("upower")
+            grid.wait_until("the UPS", lambda: "Back-UPS: on mains power, 80 % charged" in told()[1], 60)
+            mocks.do("saver-older")
+            mocks.do("ups-used")
+            grid.wait_until("the pause", lambda: "runs on its battery (Back-UPS)" in told()[0], 60)
+            grid.control("one", "prefs", "set", "on_battery", "true")
+            saves = "this computer runs on its battery and saves energy (power profile power-saver)"
+            grid.wait_until("the older name", lambda: saves in told()[0], 60)
+            mocks.do("balanced-older")
+            grid.wait_until("work by leave", lambda: told()[0].startswith("computing"), 60)
+            mocks.do("older-goes")
+            mocks.do("saver")
+            grid.wait_until("the newer name", lambda: saves in told()[0], 90)
+
+    @needs(MOCK, "needs dbus-daemon and the modules dbus and gi of Debian's Python")
     def test_the_systems_services_and_a_long_pause(self):
         with Desktop() as desktop, Grid() as grid:
             # The session's kind of bus serves as the system's, too.

@@ -1,5 +1,5 @@
 """D-Bus services that do what they are told on standard input, a word a line: GNOME's idle monitor and session, a screen
-saver; and on the system's bus, if there is one, logind's inhibitors and sleep, and NetworkManager. Run by
+saver; and on the system's bus, if there is one, logind's inhibitors and sleep, NetworkManager, UPower and power profiles. Run by
 Debian's Python."""
 import os
 import select
@@ -16,6 +16,8 @@ SESSION = "org.gnome.SessionManager"
 SAVER = "org.freedesktop.ScreenSaver"
 LOGIN = "org.freedesktop.login1.Manager"
 NETWORK = "org.freedesktop.NetworkManager"
+POWER = "org.freedesktop.UPower"
+PROFILES = ("org.freedesktop.UPower.PowerProfiles", "net.hadess.PowerProfiles")
 NOTIFICATIONS = "org.freedesktop.Notifications"
 
 
@@ -136,6 +138,31 @@ class Network(dbus.service.Object):
         return dbus.UInt32(self.metered)
 
 
+class Power(dbus.service.Object):
+    @dbus.service.method(POWER, out_signature="ao")
+    def EnumerateDevices(self):
+        return dbus.Array([f"/org/freedesktop/UPower/devices/{name}" for name in ("mouse_hid", "ups_hiddev0")], signature="o")
+
+
+class Ups(dbus.service.Object):
+    state = 4  # fully charged
+
+    @dbus.service.method("org.freedesktop.DBus.Properties", in_signature="s", out_signature="a{sv}")
+    def GetAll(self, interface):
+        assert interface == POWER + ".Device"
+        return {"NativePath": "/sys/devices/usb/hiddev0", "Type": dbus.UInt32(3), "State": dbus.UInt32(self.state),
+                "Percentage": dbus.Double(80), "IsPresent": True, "Model": "Back-UPS"}
+
+
+class Profiles(dbus.service.Object):
+    profile = "balanced"
+
+    @dbus.service.method("org.freedesktop.DBus.Properties", in_signature="ss", out_signature="v")
+    def Get(self, interface, name):
+        assert interface in PROFILES and name == "ActiveProfile"
+        return self.profile
+
+
 def main():
     dbus.mainloop.glib.DBusGMainLoop(set_as_default=True)
     loop = GLib.MainLoop()
@@ -185,6 +212,23 @@ def main():
         def sleep_let_go():
             assert login.delayed() == 0, login.delays
 
+        power = Power(system, "/org/freedesktop/UPower")
+        ups = Ups(system, "/org/freedesktop/UPower/devices/ups_hiddev0")
+        profiles = {name: Profiles(system, "/" + name.replace(".", "/")) for name in PROFILES}
+        keep["power"] = power
+
+        def own(name):
+            keep[name] = dbus.service.BusName(name, system)
+
+        # Which of the names of power-profiles-daemon there is.
+        def saves(name, yes):
+            profiles[name].profile = "power-saver" if yes else "balanced"
+            own(name)
+
+        commands |= {"upower": lambda: own(POWER), "ups-used": lambda: setattr(ups, "state", 2),
+                     "saver-older": lambda: saves(PROFILES[1], True), "balanced-older": lambda: saves(PROFILES[1], False),
+                     "older-goes": lambda: system.release_name(PROFILES[1]),
+                     "saver": lambda: saves(PROFILES[0], True)}
         commands |= {"sleep": lambda: login.PrepareForSleep(True), "wake": lambda: login.PrepareForSleep(False),
                      "is-delayed": sleep_delayed, "is-let-go": sleep_let_go}
         commands |= {"keep-awake-dead": keep_awake_dead, "keep-awake": lambda: keep_awake(True), "let-sleep": lambda: keep_awake(False),
