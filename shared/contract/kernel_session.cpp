@@ -1,5 +1,7 @@
 #include "shared/contract/kernel_session.h"
 
+#include <algorithm>
+#include <cctype>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -10,6 +12,7 @@
 #include "shared/contract/kernel_grammar.h"
 #include "shared/contract/output_tail.h"
 #include "shared/contract/words.h"
+#include "shared/io/distribution.h"
 #include "shared/protocol/text.h"
 
 namespace gleaner::contract {
@@ -21,6 +24,20 @@ using protocol::FailureKind;
 constexpr std::size_t queued_bytes_max = 8 << 20;
 constexpr std::size_t read_bytes_max = 64 << 10;
 constexpr std::size_t pump_bytes_max = 4 << 20;
+
+constexpr std::size_t name_shown_max = 80;  // of a library or module
+
+// An import's name: a kernel may print what it likes.
+bool is_module(std::string_view name) {
+  return !name.empty() && name.size() <= name_shown_max &&
+         std::all_of(name.begin(), name.end(), [](unsigned char letter) {
+           return std::isalnum(letter) != 0 || letter == '_' || letter == '.';
+         });
+}
+
+bool lacks_library(std::string_view last) {
+  return last.find("error while loading shared libraries: ") != std::string_view::npos;
+}
 
 FailureKind kind_of(const io::ProcessExit& exit) {
   return exit.cause == io::ProcessExit::Cause::over_limit ? FailureKind::resource_limit
@@ -35,14 +52,45 @@ bool never_started(const io::ProcessExit& exit, const std::string& last_words) {
   return (exit.status >= cannot_prepare && exit.status <= not_found) || last_words.starts_with("bwrap: ");
 }
 
+std::string_view last_line(std::string_view words) {
+  const auto end = words.find_last_not_of(" \t\r\n");
+  if (end == std::string_view::npos) return {};
+  const auto before = words.rfind('\n', end);  // npos + 1 is 0
+  return words.substr(before + 1, end - before);
+}
+
+// What stands between the two; empty: they do not.
+std::string_view between(std::string_view text, std::string_view left, std::string_view right) {
+  const auto begin = text.find(left);
+  if (begin == std::string_view::npos) return {};
+  text.remove_prefix(begin + left.size());
+  const auto end = text.find(right);
+  return end == std::string_view::npos ? std::string_view{} : text.substr(0, end);
+}
+
+// What is missing, and how it is installed, by the last line of Python or of the dynamic loader.
+std::string remedy_for(std::string_view last) {
+  const std::string alone = ", or leave the application to other computers";
+  constexpr std::string_view unopened = ": cannot open shared object file";
+  if (const auto found = last.find(unopened); found != std::string_view::npos) {
+    const std::string_view before = last.substr(0, found);
+    const auto space = before.rfind(' ');  // npos + 1 is 0
+    return ": this computer lacks the shared library " +
+           protocol::clean_line(before.substr(space + 1), name_shown_max) +
+           ", which the application needs. Install the package that has it" + alone;
+  }
+  if (const auto module = between(last, "No module named '", "'"); is_module(module))
+    return ": this computer lacks the Python module " + std::string(module) +
+           ", which the application needs. Install it for all users (" + io::install_python_module(module) +
+           ")" + alone;
+  return ": this computer lacks a Python module that the application needs. Install it for all users" + alone;
+}
+
 // As Python ends where a module is not installed, or needs a library that is not there; at a kernel's start,
 // or later where it imports what it needs.
 bool lacks_module(const io::ProcessExit& exit, std::string_view last_words) {
   if (!exit.exited() || exit.status == 0) return false;
-  const auto end = last_words.find_last_not_of(" \t\r\n");
-  if (end == std::string_view::npos) return false;
-  const auto before = last_words.rfind('\n', end);  // npos + 1 is 0
-  const std::string_view last = last_words.substr(before + 1);
+  const std::string_view last = last_line(last_words);
   return last.starts_with("ModuleNotFoundError: ") || last.starts_with("ImportError: ");
 }
 
@@ -133,17 +181,15 @@ std::optional<io::ProcessExit> KernelSession::State::await_exit() const {
 
 void KernelSession::State::conclude(const io::ProcessExit& exit) {
   ended = true;
+  const std::string words = process->error_tail();
+  const bool never = !grammar.greeted() && never_started(exit, words);
   if (killed && output_closed)
     fail(FailureKind::bad_output, "closed its standard output " + grammar.occupation());
-  else if (lacks_module(exit, process->error_tail()))
+  else if (lacks_module(exit, words) || (never && lacks_library(last_line(words))))
     fail(FailureKind::not_executable,
-         exit.describe() + " " + grammar.occupation() +
-             ": this computer lacks a Python module that the application needs. Install it for all users, or "
-             "leave the application to other computers");
+         exit.describe() + " " + grammar.occupation() + remedy_for(last_line(words)));
   else
-    fail(!grammar.greeted() && never_started(exit, process->error_tail()) ? FailureKind::not_executable
-                                                                          : kind_of(exit),
-         exit.describe() + " " + grammar.occupation());
+    fail(never ? FailureKind::not_executable : kind_of(exit), exit.describe() + " " + grammar.occupation());
   if (failure && !killed) failure->killed = exit.by_others();
 }
 

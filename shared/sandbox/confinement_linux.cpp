@@ -8,6 +8,7 @@
 #include <set>
 #include <thread>
 
+#include "shared/io/distribution.h"
 #include "shared/io/run_program.h"
 #include "shared/sandbox/confinement.h"
 
@@ -246,7 +247,7 @@ Found find_walls(const Tools& tools, int landlock, LandlockAlone alone,
                  const std::function<std::string(const Walls&)>& attempt) {
   Found found;
   if (tools.bubblewrap.empty())
-    found.reason = "bubblewrap is not installed: " + install_command("bubblewrap");
+    found.reason = "bubblewrap is not installed: " + io::install_command("bubblewrap");
   for (const Walls& walls : with_namespaces) {
     if (tools.bubblewrap.empty()) break;
     const std::string trouble = attempt(walls);

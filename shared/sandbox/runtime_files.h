@@ -27,7 +27,4 @@ struct RuntimeFile {
 // nothing.
 [[nodiscard]] std::string missing_interpreter(const io::Path& program, const io::Path& root = "/");
 
-// "apt install NAME", or as this distribution says it (os-release).
-[[nodiscard]] std::string install_command(const std::string& name, const io::Path& root = "/");
-
 }  // namespace gleaner::sandbox

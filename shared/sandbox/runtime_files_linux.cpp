@@ -7,6 +7,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "shared/io/distribution.h"
+
 namespace gleaner::sandbox {
 namespace {
 
@@ -162,25 +164,14 @@ std::string missing_interpreter(const io::Path& program, const io::Path& root) {
   const Collector files(root);
   const auto lacks = [&](const std::string& what) {
     const std::string name = io::Path(what).filename();
-    return "this computer lacks " + what + ", which the application needs: " + install_command(name, root);
+    return "this computer lacks " + what +
+           ", which the application needs: " + io::install_command(name, root);
   };
   if (!files.exists(script.front())) return lacks(script.front());
   if (script.size() < 2 || io::Path(script.front()).filename() != "env") return {};
   for (const char* place : {"/usr/bin", "/bin"})
     if (files.exists(io::Path(place) / script[1])) return {};
   return lacks(script[1]);
-}
-
-std::string install_command(const std::string& name, const io::Path& root) {
-  std::ifstream file(root / "etc/os-release");
-  std::string kin;  // ID=ubuntu, ID_LIKE="debian"
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with("ID=") || line.starts_with("ID_LIKE=")) kin += line + " ";
-  const auto like = [&kin](const char* one) { return kin.find(one) != std::string::npos; };
-  if (like("debian") || like("ubuntu")) return "apt install " + name;
-  if (like("fedora") || like("rhel")) return "dnf install " + name;
-  if (like("suse")) return "zypper install " + name;
-  return "install " + name;
 }
 
 }  // namespace gleaner::sandbox

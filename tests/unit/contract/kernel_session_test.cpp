@@ -187,18 +187,31 @@ TEST_CASE("a kernel that crashes is reported with its last words") {
 TEST_CASE("a kernel that lacks a Python module lacks it on this computer, at its start or later") {
   const std::string traceback =
       R"(printf 'Traceback (most recent call last):\n  File "k.py", line 1\n' >&2; )";
-  for (const std::string last : {"ModuleNotFoundError: No module named 'numpy'",
-                                 "ImportError: libblas.so.3: cannot open shared object file"}) {
-    const std::string ends = traceback + "echo \"" + last + "\" >&2; exit 1";
+  for (const auto& [last, lack] :
+       {std::pair<std::string, std::string>{"ModuleNotFoundError: No module named 'numpy.linalg'",
+                                            "the Python module numpy.linalg, which"},
+        {"ModuleNotFoundError: No module named '$(reboot)'", "a Python module that"},
+        {"ImportError: libblas.so.3: cannot open shared object file",
+         "the shared library libblas.so.3, which the application needs. Install the package that has it"},
+        {"ImportError: cannot import name 'x' from 'y'", "a Python module that"}}) {
+    const std::string ends = traceback + "cat >&2 <<'END'\n" + last + "\nEND\nexit 1";
     for (const std::string& program : {ends, kernel(ends)}) {
       const KernelEvent event = failure_of(program);
       CHECK(event.failure == FailureKind::not_executable);
-      CHECK_THAT(event.text, Contains("this computer lacks a Python module") && Contains(last));
+      CHECK_THAT(event.text, Contains("this computer lacks " + lack) && Contains(last));
     }
   }
   for (const std::string other : {"ValueError: no ModuleNotFoundError: in sight", "SystemExit"})
     CHECK(failure_of(kernel(traceback + "echo \"" + other + "\" >&2; exit 1")).failure ==
           FailureKind::kernel_crashed);
+}
+
+TEST_CASE("a program without one of its libraries says which, and where to look, as the loader ends") {
+  const KernelEvent event = failure_of(
+      "echo 'k: error while loading shared libraries: libx.so.1: cannot open shared object file: No such "
+      "file' >&2; exit 127");
+  CHECK(event.failure == FailureKind::not_executable);
+  CHECK_THAT(event.text, Contains("this computer lacks the shared library libx.so.1, which"));
 }
 
 TEST_CASE("items written before a crash are not lost") {

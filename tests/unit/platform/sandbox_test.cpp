@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "client/platform/cgroup.h"
+#include "shared/io/distribution.h"
 #include "shared/sandbox/confinement.h"
 #include "shared/sandbox/runtime_files.h"
 #include "tests/catch.h"
@@ -103,7 +104,29 @@ TEST_CASE("A missing interpreter is named, with what this distribution's user ty
   CHECK(sandbox::missing_interpreter(system.root / "kernel.pl", system.root) ==
         "this computer lacks /usr/bin/perl, which the application needs: dnf install perl");
   system.put("etc/os-release", "ID=else\n");
-  CHECK(sandbox::install_command("perl", system.root) == "install perl");
+  CHECK(io::install_command("perl", system.root) == "install perl");
+  CHECK(io::install_command("Rscript", system.root) == "install Rscript");
+  struct Expected {
+    const char *id, *program, *module, *other;
+  };
+  for (const auto& [id, program, module, other] : {
+           Expected{"debian", "apt install r-base-core", "apt install python3-numpy",
+                    "apt install python3-pil"},
+           Expected{"fedora", "dnf install R-core", "dnf install python3-numpy",
+                    "dnf install python3-pillow"},
+           Expected{"arch", "pacman -S r", "pacman -S python-numpy", "pacman -S python-pillow"},
+           Expected{"alpine", "apk add R", "apk add py3-numpy", "apk add py3-pillow"},
+       }) {
+    system.put("etc/os-release", std::string("ID=") + id + "\n");
+    CHECK(io::install_command("Rscript", system.root) == program);
+    CHECK(io::install_python_module("numpy.linalg", system.root) == module);
+    CHECK(io::install_python_module("PIL", system.root) == other);
+  }
+  system.put("etc/os-release", "ID=debian\n");
+  CHECK(io::install_command("node", system.root) == "apt install nodejs");
+  CHECK(io::install_command("octave", system.root) == "apt install octave");
+  CHECK(io::install_python_module("typing_extensions", system.root) ==
+        "apt install python3-typing-extensions");
   CHECK(sandbox::missing_interpreter(system.root / "kernel", system.root).empty());
   system.put("usr/bin/python3", "");
   CHECK(sandbox::missing_interpreter(system.root / "kernel.py", system.root).empty());
