@@ -81,7 +81,7 @@ struct Found {
   std::string remedy = "install bubblewrap";  // what the computer's administrator can do
 };
 // The command that permits namespaces where a setting of the kernel forbids them to users, as on Ubuntu since
-// 23.10; empty: none does. `proc`: where proc(5) is mounted.
+// 23.10, for good; empty: none does. `proc`: where proc(5) is mounted.
 [[nodiscard]] std::string permit_namespaces(const io::Path& proc = "/proc");
 // The strongest walls against which `attempt` (which builds and tries them) finds nothing to say; a few tens
 // of milliseconds each. `landlock`: the version that this system is taken to have.

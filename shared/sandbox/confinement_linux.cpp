@@ -225,6 +225,7 @@ io::Path find_bubblewrap() {
 }
 
 std::string permit_namespaces(const io::Path& proc) {
+  const std::string kept = "/etc/sysctl.d/99-gleaner.conf";  // is read at each start
   struct Setting {
     const char* file;
     const char* name;
@@ -238,7 +239,8 @@ std::string permit_namespaces(const io::Path& proc) {
     std::ifstream file(proc / "sys" / one.file);
     std::int64_t value = 0;
     if (file >> value && value == one.forbids)
-      return std::string("sudo sysctl -w ") + one.name + "=" + std::to_string(one.permits);
+      return std::string("echo ") + one.name + "=" + std::to_string(one.permits) + " | sudo tee -a " + kept +
+             " && sudo sysctl -p " + kept;
   }
   return {};
 }
