@@ -152,17 +152,20 @@ void Deliveries::start_upload(Unit& unit, Bytes segment) {
     // A part that breaks off is lost there: a slow line brings all to the server, which keeps what came.
     const bool slow =
         pieces_.bytes_per_second() > 0 && pieces_.bytes_per_second() < direct_bytes_per_second_min;
-    if (direct && !slow) objects_.put({context, server, work_key, host}, digest, *bytes);
-    Status outcome = transport::upload(context, server, digest, *bytes, pieces_, &sending_);
-    return [this, id, digest, outcome = std::move(outcome)] {
+    transport::JobContext limited = context;
+    limited.allowance = &allowance_;
+    if (direct && !slow) objects_.put({limited, server, work_key, host}, digest, *bytes);
+    Status outcome = transport::upload(limited, server, digest, *bytes, pieces_, &sending_);
+    const bool held_back = !outcome.ok() && may_pass(outcome.error().kind) && limited.left() == 0;
+    return [this, id, digest, held_back, outcome = std::move(outcome)] {
       const auto found = units_.find(id);
       if (found == units_.end()) return;
       Unit& unit_now = *found->second;
       const auto& pending = unit_now.held->pending();
       if (!pending || pending->digest != digest) return;
-      if (!outcome.ok()) return answered({id}, outcome, services_.clock.steady());
+      if (!outcome.ok() && !held_back) return answered({id}, outcome, services_.clock.steady());
       unit_now.delivery.in_flight = false;
-      unit_now.delivery.uploaded = true;
+      unit_now.delivery.uploaded = !held_back;  // else it is resumed when it may be
     };
   };
   workers_.submit(transport::Queue::data, std::move(job));

@@ -41,12 +41,14 @@ struct HostSigner {
 class Deliveries {
  public:
   Deliveries(Services& services, transport::Workers& workers, const state::ProjectDirectory& directory,
-             UnitBook& units, const Trust& trust, transport::Server server)
+             UnitBook& units, const Trust& trust, transport::Server server,
+             const transport::TransferAllowance& allowance)
       : services_(services),
         workers_(workers),
         units_(units),
         trust_(trust),
         server_(std::move(server)),
+        allowance_(allowance),
         objects_(services.clock),
         sending_(services.clock),
         receipts_(services.files, directory) {}
@@ -123,6 +125,7 @@ class Deliveries {
   UnitBook& units_;
   const Trust& trust_;
   transport::Server server_;
+  const transport::TransferAllowance& allowance_;
   ObjectAccess objects_;  // used on the data queue only, as what follows
   transport::PieceSize pieces_{transport::upload_pieces};
   transport::TransferProgress sending_;  // read from any thread

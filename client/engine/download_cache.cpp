@@ -88,13 +88,14 @@ Status DownloadCache::make_room(std::int64_t bytes) {
   return {};
 }
 
-Status DownloadCache::take(Coming& blob, std::int64_t end, std::string_view bytes) {
+Status DownloadCache::take(const Source& source, Coming& blob, std::int64_t end, std::string_view bytes) {
   const auto size = static_cast<std::int64_t>(bytes.size());
   if (size > end - blob.at)
     return Error{ErrorKind::unavailable, "the server sent another range than asked for"};
   TRY(files_.write_at(blob.partial, blob.at, bytes));
   blob.at += size;
   progress_.reach(blob.at);
+  if (blob.at < end && source.context.left() == 0) return transport::held_back();
   return {};
 }
 
@@ -106,7 +107,7 @@ Status DownloadCache::piece_of_server(const Source& source, Coming& blob, std::i
   // A whole answer to a request for a range is for the first range only.
   const bool whole = blob.at == 0 && end == blob.bytes;
   request.take = [&](int status, std::string_view bytes) -> Status {
-    if (status == 206 || whole) return take(blob, end, bytes);
+    if (status == 206 || whole) return take(source, blob, end, bytes);
     return Error{ErrorKind::unavailable, "the server sent another range than asked for"};
   };
   const transport::Answer answer = transport::call(source.context.http, source.server, std::move(request));
@@ -118,20 +119,21 @@ Status DownloadCache::piece_of_server(const Source& source, Coming& blob, std::i
 // As large a piece as suits the line. What came before a connection broke is there, and counts.
 Status DownloadCache::fetch_piece(From from, const Source& source, Coming& blob) {
   const std::int64_t begin = blob.at;
-  const std::int64_t end = std::min(blob.bytes, begin + pieces_.next());
+  const std::int64_t most = std::min(pieces_.next(), std::max<std::int64_t>(1, source.context.left()));
+  const std::int64_t end = std::min(blob.bytes, begin + most);
   const SteadyTime begun = clock_.steady();
   if (from == From::objects_too) {
     const ObjectAccess::Asker asker{source.context, source.server, source.trusted.work_key,
                                     source.trusted.grant.host};
     TRY(objects_.fetch(asker, blob.digest, {begin, end}, blob.bytes,
-                       [&](int, std::string_view bytes) { return take(blob, end, bytes); }));
+                       [&](int, std::string_view bytes) { return take(source, blob, end, bytes); }));
   }
   const Status got = blob.at < end ? piece_of_server(source, blob, end) : Status();
   if (got.ok()) {
     pieces_.moved(end - begin, clock_.steady() - begun);
     return got;
   }
-  pieces_.broken();
+  if (source.context.left() > 0) pieces_.broken();
   // A connection that got on is made again at once: the next one may get on, too.
   const bool again = got.error().kind == ErrorKind::unavailable && blob.at > begin;
   return again ? Status() : Status(got.error().within("downloading " + blob.digest));
@@ -161,6 +163,7 @@ Status DownloadCache::download_from(From from, const Source& source, const std::
   Status got;
   while (got.ok() && blob.at < bytes)
     got = source.context.stopping.load() ? Status(Error{ErrorKind::unavailable, "the client is stopping"})
+          : source.context.left() == 0   ? Status(transport::held_back())
                                          : fetch_piece(from, source, blob);
   progress_.end();
   TRY(got);

@@ -82,7 +82,7 @@ class DownloadCache {
   };
   [[nodiscard]] Status fetch_piece(From from, const Source& source, Coming& blob);
   [[nodiscard]] Status piece_of_server(const Source& source, Coming& blob, std::int64_t end);
-  [[nodiscard]] Status take(Coming& blob, std::int64_t end, std::string_view bytes);
+  [[nodiscard]] Status take(const Source& source, Coming& blob, std::int64_t end, std::string_view bytes);
   [[nodiscard]] Status check_blob(const std::string& digest, const io::Path& path, std::int64_t bytes) const;
   [[nodiscard]] Status lay_out(const Source& source, const io::Path& directory);
   [[nodiscard]] Status make_room(std::int64_t bytes);

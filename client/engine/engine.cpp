@@ -116,6 +116,7 @@ void Engine::set_terms() {
                     [&project](const std::string& name) { return state::is_named(project->names(), name); });
     terms.no_network = no_network();
     terms.relay_patience = owner_settings_.relay_patience;
+    terms.bytes_left = traffic_.left();
     project->set_terms(std::move(terms));
   }
 }

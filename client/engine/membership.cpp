@@ -31,8 +31,9 @@ Membership::Membership(Services& services, Joined joined, int slots)
       identity_(std::move(joined.identity)),
       names_(state::names_of(directory_, identity_)),
       trust_(identity_.code.root_fingerprint, identity_.host.host, identity_.revocations),
-      deliveries_(services_, *joined.workers, directory_, units_, trust_, server_of(identity_)),
-      preparation_(services_, *joined.workers, directory_, units_, trust_, server_of(identity_)),
+      allowance_(joined.link),
+      deliveries_(services_, *joined.workers, directory_, units_, trust_, server_of(identity_), allowance_),
+      preparation_(services_, *joined.workers, directory_, units_, trust_, server_of(identity_), allowance_),
       session_(services_, *joined.workers, server_of(identity_), trust_, state::relay_of(identity_),
                identity_.unheard),
       link_(std::move(joined.link)),
@@ -90,6 +91,11 @@ void Membership::load_units(int& next_slot) {
       unit->stop();
     units_.emplace(unit->id(), std::move(unit));
   }
+}
+
+void Membership::set_terms(OwnerTerms terms) {
+  terms_ = std::move(terms);
+  allowance_.allow(terms_.no_network.empty() ? terms_.bytes_left : 0);
 }
 
 void Membership::prepare(SteadyTime now, Alarm& alarm) {

@@ -56,6 +56,7 @@ struct OwnerTerms {
   double share = 1;        // of this computer, beside the others'; 0: no new work
   bool suspended = false;  // nothing is computed; results are still delivered
   std::string no_network;  // why nothing may be fetched or uploaded; empty: it may
+  std::int64_t bytes_left = transport::TransferAllowance::any;  // that may cross the line
   // With a relay that does not answer.
   Duration relay_patience = std::chrono::hours{72};
 };
@@ -83,7 +84,7 @@ class Membership {
   void send(Exchange other, SteadyTime now);
 
   void secure_units();  // all that was computed is durable after
-  void set_terms(OwnerTerms terms) { terms_ = std::move(terms); }
+  void set_terms(OwnerTerms terms);
   void set_cache(std::int64_t cache_bytes_max, std::int64_t free_bytes_min);
   void heartbeat_soon(SteadyTime now) { session_.heartbeat_soon(now); }
   void forget_waits(SteadyTime now) { session_.forget_waits(now); }
@@ -158,6 +159,7 @@ class Membership {
   Trust trust_;
   UnitBook units_;
   GrantContexts contexts_;
+  transport::TransferAllowance allowance_;
   Deliveries deliveries_;
   UnitPreparation preparation_;
   ServerSession session_;

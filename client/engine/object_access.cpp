@@ -83,6 +83,7 @@ Result<bool> ObjectAccess::fetch(const Asker& asker, const std::string& digest, 
   if (got.ok()) got = get(asker, bytes, all, take);
   if (got.ok()) return true;
   if (got.error().kind == ErrorKind::io) return got.error();  // this computer's disk
+  if (asker.context.left() == 0) return transport::held_back();
   mistrust(got.error().message);
   return false;
 }
@@ -96,6 +97,7 @@ Status ObjectAccess::put_parts(const Asker& asker, const std::string& digest, st
                                                             digest, all, clock_.now()));
   for (const auto& part : places.parts) {
     if (asker.context.stopping.load()) return Error{ErrorKind::unavailable, "the client is stopping"};
+    if (asker.context.left() < part.bytes) return {};  // the server gets as much of the rest as is allowed
     io::HttpRequest request;
     request.method = "PUT";
     request.url = part.address;

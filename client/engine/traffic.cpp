@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "client/state/traffic.h"
@@ -10,7 +11,8 @@ namespace gleaner::engine {
 namespace {
 
 constexpr Duration save_interval = std::chrono::minutes{1};
-constexpr Duration look_interval = std::chrono::minutes{1};  // whether a new day has begun
+constexpr Duration look_interval = std::chrono::minutes{1};   // whether a new day has begun
+constexpr Duration share_interval = std::chrono::seconds{1};  // while several projects use what is left
 
 }  // namespace
 
@@ -35,6 +37,11 @@ void Traffic::count(SteadyTime now, Alarm& alarm) {
 
 void Traffic::remind(Alarm& alarm) const {
   if (!trouble().empty()) alarm.at(*counted_at_ + look_interval);
+  const auto moves = [](const auto& project) {
+    return project->fetching() || project->deliveries().sending();
+  };
+  if (left() < INT64_MAX && std::count_if(projects_.begin(), projects_.end(), moves) > 1)
+    alarm.at(services_.clock.steady() + share_interval);
 }
 
 void Traffic::save(SteadyTime now) {

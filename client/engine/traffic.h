@@ -1,7 +1,7 @@
 // What all projects together move over the network, by day and month, and whether the owner's limits leave
 // more. Bodies of requests and replies count, of downloads also those that broke off; headers, encryption and
-// uploads that failed do not. A transfer under way when a limit is reached is not cut. Kept across restarts;
-// a kill costs the count of a minute. Not thread-safe.
+// uploads that failed do not. A large transfer stops when a limit is reached (TransferAllowance). Kept across
+// restarts; a kill costs the count of a minute. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +25,8 @@ class Traffic {
   void save(SteadyTime now);
   // Why nothing more may be moved; empty: it may.
   [[nodiscard]] std::string trouble() const { return client_policy::traffic_trouble(count_, limits_); }
+  // Bytes that may still be moved; INT64_MAX: any.
+  [[nodiscard]] std::int64_t left() const { return client_policy::traffic_left(count_, limits_); }
   [[nodiscard]] std::string text() const { return client_policy::text_of(count_, limits_); }
 
  private:

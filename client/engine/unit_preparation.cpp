@@ -56,8 +56,12 @@ void UnitPreparation::submit(const Unit& unit, TrustedGrant trusted) {
   auto job = [this, id = unit.id(), server = server_, trusted = std::move(trusted),
               platforms =
                   services_.machine.platforms()](transport::JobContext& context) -> transport::Completion {
-    auto outcome = std::make_shared<Result<Prepared>>(cache_.prepare(context, server, trusted, platforms));
-    return [this, id, outcome] { finish(id, std::move(*outcome), services_.clock.steady()); };
+    transport::JobContext limited = context;
+    limited.allowance = &allowance_;
+    auto outcome = std::make_shared<Result<Prepared>>(cache_.prepare(limited, server, trusted, platforms));
+    const Network network = limited.left() > 0 ? Network::available : Network::none;
+    return
+        [this, id, outcome, network] { finish(id, std::move(*outcome), network, services_.clock.steady()); };
   };
   workers_.submit(transport::Queue::data, std::move(job));
 }
@@ -68,7 +72,7 @@ Status UnitPreparation::begin(Unit& unit, SteadyTime now) {
     return Error{ErrorKind::untrusted, "the stored grant is for another unit"};
   unit.step(UnitEvent::prepare);
   if (auto ready = prepared_already(unit))
-    finish(unit.id(), std::move(*ready), now);
+    finish(unit.id(), std::move(*ready), Network::available, now);
   else
     submit(unit, std::move(trusted));
   return {};
@@ -95,7 +99,7 @@ void UnitPreparation::tick(SteadyTime now, Network network, Alarm& alarm) {
   }
 }
 
-void UnitPreparation::finish(UnitId id, Result<Prepared> outcome, SteadyTime now) {
+void UnitPreparation::finish(UnitId id, Result<Prepared> outcome, Network network, SteadyTime now) {
   const auto found = units_.find(id);
   if (found == units_.end() || found->second->state != UnitState::preparing) return;
   Unit& unit = *found->second;
@@ -106,6 +110,12 @@ void UnitPreparation::finish(UnitId id, Result<Prepared> outcome, SteadyTime now
     return;
   }
   const Error& error = outcome.error();
+  if (network == Network::none && error.kind == ErrorKind::unavailable) {  // held back: no failure
+    spdlog::info("unit {}: what it needs is fetched later: {}", id.value, error.message);
+    unit.step(UnitEvent::preparation_failed);
+    unit.prepare_at = now;
+    return;
+  }
   spdlog::warn("unit {} cannot be prepared: {}", id.value, error.message);
   // What came is kept: a line that breaks now and then is none that does not work.
   const std::int64_t fetched = cache_.progress().total();

@@ -15,13 +15,15 @@ namespace gleaner::engine {
 class UnitPreparation {
  public:
   UnitPreparation(Services& services, transport::Workers& workers, const state::ProjectDirectory& directory,
-                  UnitBook& units, const Trust& trust, transport::Server server)
+                  UnitBook& units, const Trust& trust, transport::Server server,
+                  const transport::TransferAllowance& allowance)
       : services_(services),
         workers_(workers),
         directory_(directory),
         units_(units),
         trust_(trust),
         server_(std::move(server)),
+        allowance_(allowance),
         cache_(services_.files, services_.clock, directory, services_.unpack,
                services_.settings.cache_bytes_max, services_.settings.free_bytes_min) {}
 
@@ -44,7 +46,8 @@ class UnitPreparation {
  private:
   [[nodiscard]] Status begin(Unit& unit, SteadyTime now);
   void submit(const Unit& unit, TrustedGrant trusted);
-  void finish(UnitId id, Result<Prepared> outcome, SteadyTime now);
+  // Network: whether there was still leave to use it when that ended.
+  void finish(UnitId id, Result<Prepared> outcome, Network network, SteadyTime now);
   [[nodiscard]] std::optional<Prepared> prepared_already(const Unit& unit) const;
 
   Services& services_;
@@ -53,6 +56,7 @@ class UnitPreparation {
   UnitBook& units_;
   const Trust& trust_;
   transport::Server server_;
+  const transport::TransferAllowance& allowance_;
   DownloadCache cache_;  // used on the data queue only, but for its progress
   client_policy::RecentMean mean_{client_policy::preparation_weight};
   std::int64_t fetched_ = 0;  // bytes, at the last failure

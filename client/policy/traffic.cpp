@@ -1,5 +1,7 @@
 #include "client/policy/traffic.h"
 
+#include <algorithm>
+
 #include "shared/base/figures.h"
 
 namespace gleaner::client_policy {
@@ -43,6 +45,15 @@ std::string traffic_trouble(const TrafficCount& count, const TrafficLimits& limi
     return "today's traffic of " + bytes_text(limits.day_bytes) +
            " is used up, say the preferences; a new day begins at midnight";
   return {};
+}
+
+std::int64_t traffic_left(const TrafficCount& count, const TrafficLimits& limits) {
+  std::int64_t left = INT64_MAX;
+  if (limits.month_bytes > 0)
+    left = std::min(left, std::max<std::int64_t>(0, limits.month_bytes - count.month_bytes));
+  if (limits.day_bytes > 0)
+    left = std::min(left, std::max<std::int64_t>(0, limits.day_bytes - count.day_bytes));
+  return left;
 }
 
 std::string text_of(const TrafficCount& count, const TrafficLimits& limits) {

@@ -33,8 +33,10 @@ struct Sending {
 };
 
 Result<protocol::UploadState> append(const Sending& sending, std::int64_t offset) {
+  const std::int64_t most =
+      std::min(sending.pieces.next(), std::max<std::int64_t>(1, sending.context.left()));
   const std::string_view piece =
-      sending.bytes.substr(static_cast<std::size_t>(offset), static_cast<std::size_t>(sending.pieces.next()));
+      sending.bytes.substr(static_cast<std::size_t>(offset), static_cast<std::size_t>(most));
   io::HttpRequest request;
   request.method = "PATCH";
   request.url = sending.server.base_url + sending.path;
@@ -68,6 +70,7 @@ Status send_rest(const Sending& sending, std::int64_t& reached) {
     sending.progress->begin(std::clamp<std::int64_t>(state.offset, 0, all), all);
   while (!state.complete) {
     if (sending.context.stopping.load()) return Error{ErrorKind::unavailable, "the client is stopping"};
+    if (sending.context.left() == 0) return held_back();
     // A server that was killed at the last byte has all of them and did not look at them: an empty piece at
     // the end has it do so. One that has more of it, from somebody else, drops them then.
     const std::int64_t offset = std::min(state.offset, all);
@@ -95,7 +98,7 @@ Status upload(JobContext& context, const Server& server, const std::string& dige
     sent = send_rest(sending, reached);
     // Of a piece that broke off the server may have kept a part: it is asked.
     got_on = reached > before && !sent.ok() && sent.error().kind == ErrorKind::unavailable &&
-             !context.stopping.load();
+             !context.stopping.load() && context.left() > 0;
   }
   if (progress != nullptr) progress->end();
   return sent;

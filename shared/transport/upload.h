@@ -1,6 +1,7 @@
 // A resumable upload: asks how much of the blob the server has, and appends the rest in pieces that suit the
-// line (compressed where that pays). A connection that breaks is made again while the upload gets on. Runs on
-// the data queue; blocks. Errors as in server_call.h; after a refused piece the next call asks again.
+// line (compressed where that pays), as far as the context allows. A connection that breaks is made again
+// while the upload gets on. Runs on the data queue; blocks. Errors as in server_call.h; after a refused piece
+// the next call asks again.
 #pragma once
 
 #include "shared/transport/piece_size.h"

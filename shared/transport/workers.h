@@ -8,8 +8,10 @@
 #include <functional>
 
 #include "shared/base/clock.h"
+#include "shared/base/result.h"
 #include "shared/io/http_client.h"
 #include "shared/io/waiting.h"
+#include "shared/transport/transfer_allowance.h"
 
 namespace gleaner::transport {
 
@@ -21,7 +23,18 @@ struct JobContext {
   const std::atomic<bool>& stopping;    // long jobs look at it between steps
   io::HttpClient* objects = nullptr;    // to a server's object store; null: only the server is asked
   io::HttpClient* inquiring = nullptr;  // for what relays say of themselves (relay.h); null: none are asked
+  const TransferAllowance* allowance = nullptr;  // of large transfers; null: any
+
+  // Bytes that large transfers may still move; 0: they are held back.
+  [[nodiscard]] std::int64_t left() const {
+    return allowance == nullptr ? TransferAllowance::any : allowance->left();
+  }
 };
+
+// The error of a transfer that is held back.
+[[nodiscard]] inline Error held_back() {
+  return {ErrorKind::unavailable, "the preferences allow no transfer now"};
+}
 
 using Completion = std::function<void()>;
 using Job = std::function<Completion(JobContext&)>;

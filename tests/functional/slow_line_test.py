@@ -111,6 +111,42 @@ class SlowLine(unittest.TestCase):
             self.assertEqual(sorted(host["name"] for host in grid.admin_json("host", "list")["items"]), sorted(names))
             self.assertIn("joined again", grid.log("server"), "no answer was lost")
 
+    def test_a_days_volume_and_hours_stop_what_comes_and_it_goes_on_from_there(self):
+        size = 4_000_000
+        with Grid(SETTINGS) as grid:
+            grid.start_server()
+            grid.add_application(large(grid, size, 100_000))
+            link = Link(grid.port, down=400_000)
+            self.addCleanup(link.close)
+            self.join(grid, "pc", link)
+
+            def prefs(*words):
+                grid.control("pc", "prefs", "set", *words)
+
+            def why():
+                return grid.control("pc", "why", check=False).stdout
+
+            grid.start_client("pc")
+            grid.wait_until("the client", why, 60)
+            prefs("traffic_megabytes_day", "1")
+            begun = link.bytes["down"]
+            identity = grid.add_problem("large", "large", count=1)
+            grid.wait_until("the limit", lambda: "today's traffic of 1 MB is used up" in why(), 120)
+            time.sleep(2)
+            self.assertLess(link.bytes["down"] - begun, 1_200_000)
+            prefs("traffic_megabytes_day", "0")
+            grid.wait_until("more of it", lambda: link.bytes["down"] - begun > 1_700_000, 60)
+            prefs("network_hours", ("thu", "fri", "sat", "sun", "mon", "tue", "wed")[time.localtime().tm_wday])  # in three days
+            time.sleep(2)
+            stopped = link.bytes["down"]
+            self.assertLess(stopped - begun, 0.95 * size)
+            time.sleep(3)
+            self.assertEqual(link.bytes["down"], stopped)
+            prefs("network_hours", "")
+            grid.wait_finished(identity, 120)
+            self.assertLess(link.bytes["down"] - begun, 1.05 * size + 200_000)
+            self.assertNotIn("cannot be prepared", grid.log("pc"))
+
     def test_computers_that_share_a_line_all_finish(self):
         each = 1_000_000 if LONG else 160_000
         rate = 100_000 if LONG else LINE

@@ -99,6 +99,35 @@ TEST_CASE("Where a file is fetched that the line does not bring now, the sentenc
   CHECK(seen.find(" % of 1.0 MiB") != std::string::npos);
 }
 
+TEST_CASE("A day's volume stops a file that comes; what came is kept, and that was no failure") {
+  constexpr std::int64_t volume = 60'000, control = 40'000;  // what is said beside files, altogether
+  BreakingLine line;
+  World& world = line.world;
+  world.workers.measure(world.link);
+  world.start();
+  settings::OwnerSettings owner_settings;
+  const std::int64_t before = world.link->moved();
+  int times = 0;
+  const auto let = [&] {  // twelve times more is bought
+    owner_settings.traffic.day_bytes = ++times * volume;
+    world.engine->set_owner_settings(owner_settings);
+  };
+  let();
+  for (int bought = 0; bought < 12; ++bought) {
+    world.run_for(30s);
+    INFO(bought << ": " << world.link->moved() - before);
+    CHECK(world.link->moved() - before >= times * volume);
+    CHECK(world.link->moved() - before < times * volume + control);
+    CHECK(world.engine->status().reason.find("traffic of") != std::string::npos);
+    let();
+  }
+  owner_settings.traffic.day_bytes = 0;
+  world.engine->set_owner_settings(owner_settings);
+  REQUIRE(world.run_until([&] { return world.has_all({0, 4}); }, 200ms));
+  CHECK(world.server.failures.empty());
+  CHECK(world.link->moved() - before < 1'000'000 + 100'000);  // each byte once
+}
+
 TEST_CASE("On a slow line few results go with a request, and all of them go") {
   World world(4);
   world.link->uploaded(1 << 20, 130s);  // 8 kB a second

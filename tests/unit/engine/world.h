@@ -15,14 +15,18 @@ namespace gleaner::engine::testing {
 // Jobs and their completions run in deliver(), in the order of their submission.
 class ImmediateWorkers final : public transport::Workers {
  public:
-  explicit ImmediateWorkers(FakeServer& server) : client_(server) {}
+  explicit ImmediateWorkers(FakeServer& server) : client_(std::make_unique<FakeServerClient>(server)) {}
+  // From now on it measures the transfers.
+  void measure(std::shared_ptr<transport::LinkMeter> link) {
+    client_ = transport::metered(std::move(client_), std::move(link));
+  }
   void submit(transport::Queue, transport::Job job) override { jobs_.push_back(std::move(job)); }
   void deliver() override {
     if (stalled) return;
     for (std::size_t count = jobs_.size(); count > 0; --count) {
       const transport::Job job = std::move(jobs_.front());
       jobs_.pop_front();
-      transport::JobContext context{client_, stopping_};
+      transport::JobContext context{*client_, stopping_};
       if (const transport::Completion completion = job(context)) completion();
     }
   }
@@ -31,7 +35,7 @@ class ImmediateWorkers final : public transport::Workers {
   bool stalled = false;  // nobody answers
 
  private:
-  FakeServerClient client_;
+  std::unique_ptr<io::HttpClient> client_;
   std::atomic<bool> stopping_{false};
   std::deque<transport::Job> jobs_;
 };

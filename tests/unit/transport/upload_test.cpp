@@ -45,6 +45,12 @@ struct Server final : io::HttpClient {
   }
 };
 
+struct Through final : io::HttpClient {
+  explicit Through(io::HttpClient& server) : to(server) {}
+  io::HttpClient& to;
+  Result<io::HttpReply> send(const io::HttpRequest& request) override { return to.send(request); }
+};
+
 Bytes noise(std::size_t bytes) {
   Random random(7);
   Bytes all;
@@ -93,6 +99,31 @@ TEST_CASE("An upload that does not get on is given up, and goes on later from wh
   scene.server.breaks = [] { return false; };
   REQUIRE(scene.upload().ok());
   CHECK(scene.server.have == scene.content);
+}
+
+TEST_CASE("An upload stops where no more may be moved, within a piece's bytes, and goes on from there") {
+  Scene scene;
+  const auto meter = std::make_shared<LinkMeter>();
+  const std::unique_ptr<io::HttpClient> counted = metered(std::make_unique<Through>(scene.server), meter);
+  TransferAllowance allowance(meter);
+  JobContext context{*counted, scene.stopping};
+  context.allowance = &allowance;
+  const auto upload_some = [&] {
+    return upload(context, {"https://server.example", ""}, std::string(64, 'a'), scene.content, scene.pieces);
+  };
+  allowance.allow(500'000);
+  CHECK(upload_some().error().kind == ErrorKind::unavailable);
+  CHECK(allowance.left() == 0);
+  CHECK(scene.server.have.size() > 490'000);  // replies count, too
+  CHECK(scene.server.have.size() <= 500'000);
+  const int pieces = scene.server.pieces;
+  allowance.allow(0);
+  CHECK_FALSE(upload_some().ok());
+  CHECK(scene.server.pieces == pieces);
+  allowance.allow(TransferAllowance::any);
+  REQUIRE(upload_some().ok());
+  CHECK(scene.server.have == scene.content);
+  CHECK(scene.server.sent == static_cast<std::int64_t>(scene.content.size()));
 }
 
 TEST_CASE("On a slow line a piece is small, so that what a break costs is little") {
