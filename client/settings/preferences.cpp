@@ -313,7 +313,7 @@ OwnerSettings OwnerPreferences::owner_settings(std::int64_t memory) const {
   owner_settings.upload_bytes_per_second = upload_kilobytes * 1000;
   owner_settings.outside_signal = outside_signal;
   owner_settings.outside_interval = from_seconds(60 * outside_minutes);
-  owner_settings.traffic = {traffic_megabytes_day * 1'000'000, traffic_megabytes_month * 1'000'000};
+  owner_settings.traffic = {traffic_megabytes_day << 20, traffic_megabytes_month << 20};
   owner_settings.cache_bytes_max = disk_megabytes << 20;
   owner_settings.free_bytes_min = disk_free_megabytes << 20;
   return owner_settings;

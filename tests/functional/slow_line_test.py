@@ -131,7 +131,7 @@ class SlowLine(unittest.TestCase):
             prefs("traffic_megabytes_day", "1")
             begun = link.bytes["down"]
             identity = grid.add_problem("large", "large", count=1)
-            grid.wait_until("the limit", lambda: "today's traffic of 1 MB is used up" in why(), 120)
+            grid.wait_until("the limit", lambda: "today's traffic of 1.0 MiB is used up" in why(), 120)
             time.sleep(2)
             self.assertLess(link.bytes["down"] - begun, 1_200_000)
             prefs("traffic_megabytes_day", "0")
