@@ -132,7 +132,7 @@ TEST_CASE("A server that is silent, or refuses this host, keeps no other project
     REQUIRE(two.world.run_until([&] { return two.world.has_all({0, 160}); }));
     // It may have had nothing to ask that server meanwhile.
     REQUIRE(two.world.run_until([&] { return two.status(two.other).revoked; }));
-    CHECK(two.status(two.other).state.find("joins again") != std::string::npos);
+    CHECK(two.status(two.other).state.find("has removed this computer") != std::string::npos);
     CHECK_FALSE(two.world.engine->status().revoked);
     CHECK(std::filesystem::exists(two.other.project / "identity/revoked"));
     CHECK_FALSE(std::filesystem::exists(two.world.project / "identity/revoked"));

@@ -234,7 +234,7 @@ TEST_CASE("A revoked host stops computing and says what to do") {
   };
   REQUIRE(world.run_until([&] { return world.engine->status().revoked; }, 200ms));
   CHECK(world.gate.groups.empty());
-  CHECK(world.engine->status().reason.find("joins again") != std::string::npos);
+  CHECK(world.engine->status().reason.find("has removed this computer") != std::string::npos);
   CHECK(std::filesystem::exists(world.project / "identity/revoked"));
   const std::size_t requests = world.server.requests.size();
   world.run_for(600s, 1s);
