@@ -99,14 +99,13 @@ export function Audit() {
 const titleOf = (a: Application): string => a.title || a.name;
 const Needs = ({ of: a }: { of: Application }) => (a.needs.length ? <a href={needsLink(a.needs)} title={a.needs.join(", ")}>{a.needs.join(", ")}</a> : <>–</>);
 const applicationColumns = (): Column<Application>[] => [
-  { id: "name", name: t.application, width: "3fr", order: titleOf, cell: a => <span title={`${titleOf(a)} ${idOf(a)}`}>{titleOf(a)} <span class="calm">{idOf(a)}</span></span> },
+  { id: "name", name: t.application, width: "minmax(14rem, 4fr)", order: titleOf, cell: a => <span title={`${titleOf(a)} ${idOf(a)}\nSHA-256 ${a.archive}`}>{titleOf(a)} <span class="calm">{idOf(a)}</span></span> },
   { id: "signer", name: l.signedBy, width: "minmax(5.5rem, 1fr)", order: a => a.signer, cell: a => a.signer },
   { id: "until", name: l.signerUntil, width: "10rem", order: a => a.signer_expires, cell: a => time(a.signer_expires) },
   { id: "platforms", name: l.platforms, width: "minmax(5.8rem, 1fr)", order: a => a.platforms.join(), cell: a => <span title={a.platforms.join(", ")}>{a.platforms.join(", ")}</span> },
-  { id: "needs", name: l.needs, width: "1fr", order: a => a.needs.join(), cell: a => <Needs of={a} /> },
-  { id: "size", name: l.size, width: "5rem", order: a => a.archive_bytes, cell: a => bytes(a.archive_bytes), number: true },
+  { id: "needs", name: l.needs, width: "minmax(4rem, 1fr)", order: a => a.needs.join(), cell: a => <Needs of={a} /> },
+  { id: "size", name: l.size, width: "4.6rem", order: a => a.archive_bytes, cell: a => bytes(a.archive_bytes), number: true },
   { id: "added", name: t.added, width: "10rem", order: a => a.added_at, cell: a => time(a.added_at), number: true },
-  { id: "digest", name: "SHA-256", width: "6rem", cell: a => <code title={a.archive}>{a.archive}</code> },
 ];
 const applicationBrief = (a: Application) => <><span><span>{titleOf(a)}</span><small>{idOf(a)}</small></span><span><small>{a.signer}</small><small>{bytes(a.archive_bytes)}, {time(a.added_at)}</small></span></>;
 
@@ -115,7 +114,7 @@ export function Applications() {
   const columns = useMemo(applicationColumns, []);
   const status = live.value?.status, text = query("text");
   if (!applications) return <><Heading>{l.applicationsAndKeys}</Heading><Missing wrong={wrong} /></>;
-  const found = applications.filter(a => fits(text, titleOf(a), idOf(a), a.signer, ...a.platforms, ...a.needs));
+  const found = applications.filter(a => fits(text, titleOf(a), idOf(a), a.archive, a.signer, ...a.platforms, ...a.needs));
   return (
     <>
       <Heading>{l.applicationsAndKeys}</Heading>
