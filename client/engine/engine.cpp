@@ -99,6 +99,7 @@ void Engine::note_calendar(SteadyTime now) {
   spdlog::info("the calendar moved by {:.0f} s: this computer slept, or its clock was set",
                to_seconds(leap->by));
   for (const auto& project : projects_) project->forget_waits(now);
+  outside_.forget();
 }
 
 std::string Engine::no_network() const {
@@ -115,8 +116,8 @@ void Engine::set_terms() {
         std::any_of(owner_settings_.suspended.begin(), owner_settings_.suspended.end(),
                     [&project](const std::string& name) { return state::is_named(project->names(), name); });
     terms.no_network = no_network();
-    terms.relay_patience = owner_settings_.relay_patience;
     terms.bytes_left = traffic_.left();
+    terms.relay_patience = owner_settings_.relay_patience;
     project->set_terms(std::move(terms));
   }
 }

@@ -22,16 +22,24 @@ void OutsideWatch::set(const std::string& where, Duration interval) {
 void OutsideWatch::ask(SteadyTime now) {
   asking_ = true;
   ask_at_ = now + interval_;
-  services_.workers.submit(
-      transport::Queue::background,
-      [this, outside = services_.outside, where = where_](transport::JobContext&) -> transport::Completion {
-        return [this, where, said = outside->ask(where)] { take(where, said); };
-      });
+  services_.workers.submit(transport::Queue::background,
+                           [this, outside = services_.outside, where = where_,
+                            round = round_](transport::JobContext&) -> transport::Completion {
+                             return [this, where, round, said = outside->ask(where)] {
+                               take(where, round, said);
+                             };
+                           });
 }
 
-void OutsideWatch::take(const std::string& where, const Result<std::string>& said) {
+void OutsideWatch::forget() {
+  ++round_;
+  answer_.reset();
+  ask_at_ = services_.clock.steady();
+}
+
+void OutsideWatch::take(const std::string& where, int round, const Result<std::string>& said) {
   asking_ = false;
-  if (where != where_) return;  // it was set anew meanwhile
+  if (where != where_ || round != round_) return;  // it was set anew meanwhile, or this computer slept
   const auto answer = said.ok() ? client_policy::parse_outside(*said) : std::nullopt;
   if (answer) {
     answer_ = answer;

@@ -17,6 +17,8 @@ class OutsideWatch {
 
   // `where`: what is asked from now on; empty: nothing.
   void set(const std::string& where, Duration interval);
+  // This computer slept, or its clock was set: what was said before holds no longer, and is asked anew.
+  void forget();
   // What it says; nothing: yes, or there is none. `alarm`: when to ask again.
   [[nodiscard]] std::optional<client_policy::Signal> look(SteadyTime now, Alarm& alarm);
   // In words; empty: there is none.
@@ -24,12 +26,13 @@ class OutsideWatch {
 
  private:
   void ask(SteadyTime now);
-  void take(const std::string& where, const Result<std::string>& said);
+  void take(const std::string& where, int round, const Result<std::string>& said);
 
   Services& services_;
   std::string where_;
   Duration interval_{0};
   bool asking_ = false;
+  int round_ = 0;  // another one: what is asked already is not heard
   SteadyTime ask_at_{};
   std::optional<client_policy::OutsideAnswer> answer_;
   SteadyTime answered_at_{};

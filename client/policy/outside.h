@@ -1,8 +1,8 @@
 // The outside signal: a program or a server of this computer that the owner named says whether to compute,
 // and why: cheap or green power, home automation. Rules: its first line is "yes", "no" or a share of each
 // core ("40%"), then the reason if it gives one. An answer holds until the next one. Without a new one it
-// holds for three intervals, at least ten minutes; then, and before the first, nothing is computed. Pure.
-// Cost: O(1).
+// holds for three intervals, at least ten minutes; then, and before the first, nothing is computed. What was
+// said before this computer slept does not count. Pure. Cost: O(1).
 #pragma once
 
 #include <optional>

@@ -248,6 +248,17 @@ TEST_CASE("The outside signal is asked now and then, and what it says is done an
   outside.answer = std::string("50%");
   REQUIRE(desk.world.run_until([&] { return desk.world.gate.share == 0.5; }, 1s));
   outside.answer = std::string("yes");
+  REQUIRE(desk.world.run_until([&] { return desk.world.gate.share == 1; }, 1s));
+  // This computer sleeps for hours, in which the steady clock stands still; then nobody has answered yet.
+  const int asked = outside.asked;
+  desk.world.workers.stalled = true;
+  desk.world.clock.jump_calendar(8h);
+  desk.world.run_for(1s);
+  CHECK(desk.world.engine->status().reason.starts_with("not computing: the outside signal"));
+  desk.world.workers.stalled = false;
+  REQUIRE(
+      desk.world.run_until([&] { return desk.world.engine->status().reason.starts_with("computing"); }, 1s));
+  CHECK(outside.asked > asked);
   REQUIRE(desk.world.run_until([&] { return desk.world.has_all({0, 300}); }));
 }
 
