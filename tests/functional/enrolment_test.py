@@ -69,9 +69,9 @@ class Enrolment(unittest.TestCase):
             settings = grid.project / "server.toml"  # as an earlier server wrote it
             settings.write_text(settings.read_text().replace("[hosts]\n", "[hosts]\nown = true\n"))
             grid.start_server()
-            self.assertIn("hosts.own counts no more", grid.log("server"))
+            self.assertIn("hosts.own has no effect", grid.log("server"))
             self.assertIn("for volunteers", next(line for line in grid.log("server").splitlines() if "join code" in line))
-            for arguments, meaning in ((("web",), "strangers"), (("lab", "--own"), "project's own"), (("net", "--strangers"), "strangers")):
+            for arguments, meaning in ((("web",), "volunteers"), (("lab", "--own"), "project's own"), (("net", "--strangers"), "volunteers")):
                 self.assertIn(meaning, grid.admin("code", "add", *arguments).stderr)
             self.assertIn("volunteers", grid.admin("relay", "allow", "school", "--children", 5).stderr)
             self.assertIn("project's own", grid.admin("relay", "allow", "room", "--children", 5, "--own").stderr)
