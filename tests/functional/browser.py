@@ -7,6 +7,7 @@ import pathlib
 import shutil
 import signal
 import subprocess
+import urllib.parse
 
 AXE = pathlib.Path(__file__).resolve().parent / "axe" / "axe.min.js.gz"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -111,10 +112,11 @@ class Browser:
         for event in self.events:
             if event.get("method") == "Log.entryAdded" and event["params"]["entry"]["level"] == "error":
                 entry = event["params"]["entry"]
-                # A problem may end while the page asks for its live picture: the server says so, and the page shows it.
-                ended = entry.get("url", "").endswith("/preview") and "409" in entry["text"]
-                if "favicon" not in entry.get("url", "") and not ended:
-                    found.append(entry["text"])
+                path = urllib.parse.urlsplit(entry.get("url", "")).path
+                # A problem may end while the page asks for its live picture, or another is being made: the page shows it, or asks again.
+                meant = path.endswith("/preview") and any(status in entry["text"] for status in ("409", "503"))
+                if "favicon" not in path and not meant:
+                    found.append(f"{entry['text']} {path}".strip())
             if event.get("method") == "Runtime.exceptionThrown":
                 found.append(str(event["params"]))
         return found
