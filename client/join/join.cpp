@@ -4,6 +4,7 @@
 
 #include "shared/base/limits.h"
 #include "shared/crypto/relay_chain.h"
+#include "shared/protocol/copy_name.h"
 #include "shared/protocol/text.h"
 
 namespace gleaner::joining {
@@ -13,15 +14,15 @@ constexpr std::size_t former_max = 64;  // numbers of a host; older receipts are
 // A host that joined again and is not known once more so soon has a double that does the same.
 constexpr Duration rejoined_for_good = std::chrono::hours{24};
 
-// Who it was before goes along: its name, its machine's digest, the numbers that it had.
+// Who it was before goes along: its name, its machine's digest and name, the numbers that it had.
 struct Before {
-  std::string name, machine;
+  std::string name, machine, computer;
   std::vector<HostId> former;
   std::optional<HostId> copy_of;
 };
 
 Before before_of(const state::Identity& identity) {
-  Before before{identity.name, identity.machine, identity.former, {}};
+  Before before{identity.name, identity.machine, identity.computer, identity.former, {}};
   if (identity.host.host.valid()) before.former.push_back(identity.host.host);
   if (before.former.size() > former_max) before.former.erase(before.former.begin());
   return before;
@@ -45,6 +46,7 @@ Result<state::Identity> enrol(const Ways& ways, io::Files& files, const host::Ma
   identity.machine = before.machine.empty() ? machine.machine_digest(trust.project) : before.machine;
   const std::string& name = facts.name.empty() ? before.name : facts.name;
   identity.name = protocol::clean_line(name.empty() ? machine.host_name() : name, limits::name_length_max);
+  identity.computer = before.computer.empty() ? machine.host_name() : before.computer;
   protocol::EnrolRequest request;
   request.secret = code.enrolment_secret;
   request.host_key = key.public_key();
@@ -58,6 +60,8 @@ Result<state::Identity> enrol(const Ways& ways, io::Files& files, const host::Ma
   request.benchmark = facts.benchmark;
   request.copy_of = before.copy_of;
   TRY_ASSIGN(identity.host, transport::enrol(ways, code, found, std::move(request), key));
+  if (before.copy_of && identity.name == before.name)  // so the server calls it
+    identity.name = protocol::name_of_copy(identity.name, identity.host.host);
   TRY(state::save_identity(files, project, identity));
   return identity;
 }
@@ -200,6 +204,10 @@ Result<state::Identity> part(const Ways& ways, io::Files& files, const host::Mac
   if (const auto own = state::load_or_make_own_key(files, project); !own.ok()) return own.error();
   Before before = before_of(identity);
   before.machine.clear();  // this computer's own
+  // A computer that was given another name than the one it is a copy of goes by that.
+  const std::string called = machine.host_name();
+  if (!before.computer.empty() && before.computer != called && before.name != called) before.name.clear();
+  before.computer.clear();
   before.copy_of = identity.host.host;
   auto joined = enrol(ways, files, machine, project, identity.code, facts, before, now);
   if (!joined.ok()) return transport::why_not_joined(joined.error(), identity.code);

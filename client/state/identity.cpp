@@ -65,6 +65,8 @@ Result<Identity> load_identity(const io::Files& files, const ProjectDirectory& p
   TRY_ASSIGN(identity.code, protocol::parse_join_code(code));
   TRY_ASSIGN(identity.machine, read_text(files, directory / "machine"));
   TRY_ASSIGN(identity.name, read_text(files, directory / "name"));
+  if (auto computer = files.read(directory / "computer", limits::text_length_max); computer.ok())
+    identity.computer = std::move(*computer);
   if (files.exists(directory / "host.key")) TRY(read_secret(files, directory / "host.key"));
   identity.revoked = files.exists(directory / "revoked");
   identity.project = read_statement(files, directory / "project.json");
@@ -115,6 +117,7 @@ Status save_identity(io::Files& files, const ProjectDirectory& project, const Id
   TRY(files.write(directory / "join-code", protocol::to_text(identity.code), io::Mode::secret));
   TRY(files.write(directory / "machine", identity.machine, io::Mode::secret));
   TRY(files.write(directory / "name", identity.name, io::Mode::secret));
+  TRY(files.write(directory / "computer", identity.computer, io::Mode::secret));
   std::string former;
   for (const HostId host : identity.former) former += std::to_string(host.value) + "\n";
   if (!former.empty()) TRY(files.write(directory / "former", former, io::Mode::secret));

@@ -22,6 +22,7 @@ struct Identity {
   // Digest when it joined: a part of who this host is, whatever this computer is called or made of later.
   std::string machine;
   std::string name;
+  std::string computer = {};  // what that called itself when it joined; empty: an older client joined
   std::optional<protocol::SignedStatement> project;  // as last fetched; to be checked before use
   bool revoked = false;                              // the server said so; only joining again helps
   crypto::Revocations revocations;                   // the newest list ever seen of this project

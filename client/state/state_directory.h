@@ -16,7 +16,7 @@
 
 namespace gleaner::state {
 
-//   identity/       join-code, host.key, host.json (EnrolReply: present = joined), machine, name,
+//   identity/       join-code, host.key, host.json (EnrolReply: present = joined), machine, name, computer,
 //                   project.json, relay.json (RelayCertificate, if the server is a relay),
 //                   revocations.json (the newest list ever seen), revoked, unheard (since when the relay
 //                   has not answered, in microseconds), moved (why it is served by another place now),

@@ -41,7 +41,8 @@ class Copies(unittest.TestCase):
             # Named wherever somebody looks.
             self.assertIn("another computer uses the identity of this one", grid.log("two"))
             self.assertIn(f"host {first} (one): {NAMED}", grid.log("server"))
-            self.assertIn(f"host {second} (one) says that it was a copy of host {first} (one)", grid.log("server"))
+            self.assertIn(f"host {second} (one ({second})) says that it was a copy of host {first} (one)", grid.log("server"))
+            self.assertEqual({host["name"] for host in active(grid)}, {"one", f"one ({second})"})
             told = [text for text in grid.admin_json("status")["warnings"] if NAMED in text]
             self.assertEqual(len(told), 1, told)
             self.assertIn(f"has joined as host {second}", told[0])

@@ -42,7 +42,7 @@ Status take_host(Transaction& tx, const protocol::EnrolRequest& request, const E
   row.network = network;
   row.relay = HostId{};
   row.proved_at = proof.asked_at;  // what it said to relays before this counts no more
-  TRY(store_joined(tx, row, known));
+  TRY(store_joined(tx, row, known, request.copy_of));
   if (request.copy_of) note_parted(tx, row, *request.copy_of);
   tx.effects.add(effect::AdmitToken{row.token_digest, row.id, is_proven(row)});
   tx.effects.info(fmt::format("{} {} ({}) {} with the code {}: {} cores, {}",

@@ -87,7 +87,7 @@ Status store_admitted(Transaction& tx, const Admitted& host) {
   row.network = host.network;
   row.proved_at = host.asked_at;
   row.token_digest = host.token_digest;
-  TRY(store_joined(tx, row, known));
+  TRY(store_joined(tx, row, known, host.request.copy_of));
   TRY(forget_departure(tx, row.id));
   if (host.request.copy_of) note_parted(tx, row, *host.request.copy_of);
   tx.effects.info(fmt::format(

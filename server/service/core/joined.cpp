@@ -3,6 +3,7 @@
 #include "server/service/core/end_host.h"
 #include "server/service/core/put_out.h"
 #include "shared/base/limits.h"
+#include "shared/protocol/copy_name.h"
 
 namespace gleaner::service {
 
@@ -53,15 +54,18 @@ Status let_go(Transaction& tx, const Host& known, const std::string& reason) {
   return {};
 }
 
-Status store_joined(Transaction& tx, storage::HostRow& row, const Host* known) {
-  if (known != nullptr) {
-    if (known->row.children > 0 && row.children == 0)
-      TRY(end_hosts_under(tx, *known, "is an ordinary host now"));
-    TRY(tx.store.renew_host(row));
-  } else {
+Status store_joined(Transaction& tx, storage::HostRow& row, const Host* known,
+                    std::optional<HostId> copy_of) {
+  if (known != nullptr && known->row.children > 0 && row.children == 0)
+    TRY(end_hosts_under(tx, *known, "is an ordinary host now"));
+  if (known == nullptr) {
     row.enrolled_at = row.last_contact;
     TRY_ASSIGN(row.id, tx.store.add_host(row));
   }
+  const auto original = copy_of ? tx.model.hosts.find(*copy_of) : tx.model.hosts.end();
+  const bool same_name = original != tx.model.hosts.end() && original->second.row.name == row.name;
+  if (same_name) row.name = protocol::name_of_copy(row.name, row.id);
+  if (known != nullptr || same_name) TRY(tx.store.renew_host(row));
   tx.effects.add(effect::Announce{});
   tell_project(tx.model, row);
   const bool counted = known != nullptr && known->row.state == protocol::HostState::active;

@@ -18,7 +18,8 @@ void join_with(storage::HostRow& row, const storage::CodeRow& code, const protoc
 // An active host's own connection counts no more: its units are given back, its token ends.
 [[nodiscard]] Status let_go(Transaction& tx, const Host& known, const std::string& reason);
 // Into store and model; a new one gets its number, unless it has one. Hosts under one that is a relay no more
-// have left.
-[[nodiscard]] Status store_joined(Transaction& tx, storage::HostRow& row, const Host* known);
+// have left. `copy_of`: as it says; with the name of that one, its own gets its number.
+[[nodiscard]] Status store_joined(Transaction& tx, storage::HostRow& row, const Host* known,
+                                  std::optional<HostId> copy_of = {});
 
 }  // namespace gleaner::service

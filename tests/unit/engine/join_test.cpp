@@ -253,6 +253,25 @@ TEST_CASE("A double that holds results delivers them as the host that it was, be
   CHECK(world.server.enrolments[3].host_key != world.server.enrolments[0].host_key);
 }
 
+TEST_CASE(
+    "A copy goes by its computer's name, or by its number beside the name of the one it was copied from") {
+  Joining joining;
+  World& world = joining.world;
+  const bool renamed = GENERATE(false, true);
+  REQUIRE(joining.join(world.server.join_code()).ok());
+  const std::string name = state::load_identity(world.files, joining.state)->name;
+  REQUIRE(state::mark_copy(world.files, joining.state).ok());
+  world.machine.machine_id = "two";
+  if (renamed) world.machine.called = "pc-17";
+  world.server.host = HostId{8};
+  const auto own =
+      joining::part({joining.http}, world.files, world.machine, joining.state, {}, world.clock.now());
+  REQUIRE(own.ok());
+  CHECK(world.server.enrolments.back().name == (renamed ? "pc-17" : name));
+  CHECK(own->name == (renamed ? "pc-17" : name + " (8)"));
+  CHECK(state::load_identity(world.files, joining.state)->name == own->name);
+}
+
 TEST_CASE("A copy joins once under one key of its own, however often that is interrupted") {
   Joining joining;
   World& world = joining.world;

@@ -110,7 +110,7 @@ class FixedMachine final : public host::Machine {
  public:
   int cores() const override { return 2; }
   std::int64_t memory_bytes() const override { return std::int64_t{1} << 32; }
-  std::string host_name() const override { return "test-host"; }
+  std::string host_name() const override { return called; }
   std::string machine_digest(const std::string& project) const override {
     return crypto::sha256_hex(machine_id + project);
   }
@@ -124,6 +124,7 @@ class FixedMachine final : public host::Machine {
   std::int64_t memory_kills() const override { return kills; }
   void lower_thread_priority() const override {}
   std::string machine_id = "one";
+  std::string called = "test-host";
   std::int64_t kills = 0;
   host::ProcessorTime time{0, 100};
   bool asleep = false;

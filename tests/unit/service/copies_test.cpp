@@ -67,6 +67,27 @@ TEST_CASE("the later of two programs with one identity is told to part, and is n
   CHECK(status_of_server(world).warnings.empty());
 }
 
+TEST_CASE(
+    "a copy with the name of the host that it was goes by its number beside it, however often it joins") {
+  World world;
+  const TestHost host = world.add_host("alpha");
+  auto request = world.enrol_request("its copy");
+  request.name = "alpha";
+  request.copy_of = host.id;
+  const HostId copy = must(world.enrol(request)).host;
+  REQUIRE(copy != host.id);
+  CHECK(must(world.enrol(request)).host == copy);
+  auto other = world.enrol_request("beta");
+  other.copy_of = host.id;
+  const HostId named = must(world.enrol(other)).host;
+  const auto name_of = [&world](HostId id) {
+    return world.look<std::string>([id](Transaction& tx) { return tx.model.hosts.at(id).row.name; });
+  };
+  CHECK(name_of(host.id) == "alpha");
+  CHECK(name_of(copy) == "alpha (" + std::to_string(copy.value) + ")");
+  CHECK(name_of(named) == "beta");
+}
+
 TEST_CASE("however many claim to be copies, those of the project's own computers are told first") {
   World world(Hosts::strangers);
   const auto many = [&world](bool own, int count) {
