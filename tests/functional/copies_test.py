@@ -3,14 +3,16 @@ import json
 import os
 import random
 import signal
+import time
 import unittest
 
 from computers import copy_state, elsewhere, may_unshare
-from harness import Grid, main
+from harness import SLOW, Grid, main
 from kernels import Held
 from tree import SETTINGS, Tree, active
 
 NAMED = "two computers use its identity"
+HEARTBEATS = 6  # from the start of a copy until it is a host of its own, at most; on a calm machine two to three
 
 
 def items_of(grid):
@@ -36,7 +38,11 @@ class Copies(unittest.TestCase):
             copy_state(grid.state("one"), grid.state("two"))
             first = grid.host_id("one")
             held.start_client("two")
+            began = time.monotonic()
             grid.wait_until("two hosts", lambda: len(active(grid)) == 2, 60)
+            took = time.monotonic() - began  # SETTINGS: a heartbeat is a second
+            print(f"a host of its own after {took:.1f} heartbeats", flush=True)
+            self.assertLess(took, HEARTBEATS * SLOW)
             second, = [host["id"] for host in active(grid) if host["id"] != first]
             # Named wherever somebody looks.
             self.assertIn("another computer uses the identity of this one", grid.log("two"))
