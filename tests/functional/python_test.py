@@ -1,5 +1,7 @@
 """The Python package: calls through a real server and sandboxed clients, exceptions, Ctrl-C, attach, futures, hostile results."""
 import asyncio
+import contextlib
+import io
 import os
 import pathlib
 import pickle
@@ -9,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import threading
 import unittest
 import warnings
 import zipfile
@@ -230,6 +233,35 @@ class Needs(unittest.TestCase):
             self.assertIn("1 of 3 hosts online has it", server.admin("problem", "explain", run.id).stdout)
             self.assertEqual(server.admin_json("host", "show", "old")["capabilities"], ["python 3.8", "numpy 1.24"])
             self.assertIn("python>=3.9", server.admin("app", "show", server.problem(run.id)["application"]).stdout)
+
+
+class Waits(unittest.TestCase):
+    def told_of(self, server, wait, words):
+        """Runs `wait`, which a cancelled problem ends, in a thread until standard error has the words; all that it has."""
+        with contextlib.redirect_stderr(io.StringIO()) as told:
+            thread = threading.Thread(target=self.assertRaises, args=(gleaner.ProblemFailed, wait), daemon=True)
+            thread.start()
+            server.wait_until(words, lambda: words in told.getvalue(), 60)
+        return told.getvalue(), thread
+
+    def test_a_script_that_waits_is_told_why(self):
+        with Grid() as server:
+            server.start_server()
+            grid = gleaner.connect(server.project, signer=server.offline / "signer.key")
+            run = grid.map(python_calls.cached, range(4), batch=1, check=True)
+            told, first = self.told_of(server, gleaner.Problem(grid.api, run.id).wait, "nobody has joined yet")
+            self.assertEqual(told, f"gleaner: problem {run.id} waits: nobody has joined yet: `gleaner-admin status` shows the join code\n")
+            host = FakeHost(server, "alone")
+            items = dict(gleaner.local(1).map(python_calls.cached, range(4), batch=1).items())
+            while grants := host.work()[1]["decoded"]:
+                for grant in grants:
+                    begin, end = grant["range"]["begin"], grant["range"]["end"]
+                    host.commit(grant["unit"], begin, [items[number] for number in range(begin, end)])
+            told, second = self.told_of(server, run.results, "another host must compute 4 items")
+            self.assertTrue(told.startswith(f"gleaner: problem {run.id} waits: another host must compute 4 items, too"), told)
+            run.cancel()
+            for thread in (first, second):
+                thread.join(60)
 
 
 class Strangers(unittest.TestCase):

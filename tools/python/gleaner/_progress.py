@@ -1,8 +1,13 @@
-"""A bar for people: what is done, hosts, time left, errors. tqdm draws it where it is installed, in notebooks as a widget."""
+"""A bar for people: what is done, hosts, time left, errors. tqdm draws it where it is installed, in notebooks as a widget.
+Without a bar, notes on standard error say why no results arrive."""
+import re
 import sys
 import time
 
 REDRAW_SECONDS = 0.2
+WAIT_SECONDS = 5  # without a result, before a note says why
+NOTES_MAX = 20  # of one wait; reasons may alternate for days
+REASON_MAX = 500  # characters
 
 
 def in_notebook():
@@ -29,6 +34,40 @@ def told(info):
                      ([info["waits"]] if info.get("waits") else []))
 
 
+class WaitingNotes:
+    """Prints why the server waits: once it has waited for WAIT_SECONDS, and again when the reason changes.
+
+    Reasons that differ in their numbers alone are one reason: the server counts minutes and items in them. One thread.
+    """
+
+    def __init__(self, title):
+        self.title, self.since, self.accepted, self.told, self.count = title, None, None, None, 0
+
+    def look(self, info):
+        reason, now = info.get("waits"), time.monotonic()
+        if not reason or info["accepted"] != self.accepted or self.since is None:
+            self.accepted, self.since = info["accepted"], now if reason else None
+        if not reason or now - self.since < WAIT_SECONDS or without_numbers(reason) == self.told or self.count == NOTES_MAX:
+            return
+        self.know(reason)
+        self.count += 1
+        shown = "".join(each if each.isprintable() else "?" for each in reason[:REASON_MAX])
+        print(f"gleaner: {self.title} waits: {shown}", file=sys.stderr)
+
+    def know(self, reason):
+        """The user has been told this reason."""
+        self.told = without_numbers(reason)
+
+
+def without_numbers(words):
+    """A sentence with # in place of its numbers.
+
+    >>> without_numbers("another host must compute 4 items, too")
+    'another host must compute # items, too'
+    """
+    return re.sub(r"[0-9]+(\.[0-9]+)?", "#", words)
+
+
 class Bar:
     """Drawn on standard error; nothing if `wanted` is false. None: in notebooks."""
 
@@ -46,8 +85,9 @@ class Bar:
         return self
 
     def show(self, info):
+        """Does the user see it?"""
         if not self.wanted:
-            return
+            return False
         if self.bar is not None:
             self.bar.total, self.bar.n = info["items"], info["accepted"]
             self.bar.set_postfix_str(told(info))
@@ -56,6 +96,7 @@ class Bar:
             done = int(30 * info["accepted"] / max(1, info["items"]))
             sys.stderr.write(f"\r{self.title}: [{'#' * done}{'.' * (30 - done)}] {info['accepted']}/{info['items']}  {told(info)}  ")
             sys.stderr.flush()
+        return True
 
     def __exit__(self, *_):
         if self.bar is not None:

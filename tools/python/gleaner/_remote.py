@@ -8,6 +8,7 @@ import warnings
 
 from ._api import Conflict
 from ._errors import GridError, GridWarning, ProblemFailed, Untrusted
+from ._progress import WaitingNotes
 from ._runtime import calls
 
 FIRST_PAUSE, PAUSE_MAX = 0.05, 2.0  # seconds between looks at a problem
@@ -36,6 +37,7 @@ class Watch:
 
     def __init__(self, api, identity):
         self.api, self.identity, self.info, self.stop, self.pause = api, identity, None, threading.Event(), FIRST_PAUSE
+        self.notes = WaitingNotes(f"problem {identity}")
 
     def look(self):
         self.info = self.api.problem(self.identity)
@@ -46,17 +48,21 @@ class Watch:
         self.pause = min(self.pause * 1.3, PAUSE_MAX)
 
     def looks(self, shown=None, timeout=None):
-        """What is known of the problem, again and again, until it is over. Raises ProblemFailed where it cannot be, and TimeoutError."""
+        """What is known of the problem, again and again, until it is over. Raises ProblemFailed where it cannot be, and TimeoutError.
+
+        `shown` displays it. Unless it returns true, a note on standard error says why the server waits.
+        """
         end = None if timeout is None else time.monotonic() + timeout
         while not self.stop.is_set():
             info = self.look()
-            if shown:
-                shown(info)
+            visible = shown is not None and shown(info)
             if why := failure_of(info):
                 raise ProblemFailed(f"problem {self.identity} ({info['name']}): {why}", self.identity)
             yield info
             if is_over(info):
                 return
+            if not visible:
+                self.notes.look(info)
             if end is not None and time.monotonic() > end:
                 raise TimeoutError(f"problem {self.identity} is not finished after {timeout} s")
             self.wait()
@@ -130,6 +136,7 @@ class RemoteItems:
             self.tell(words, f"{error['hosts']} of the hosts failed: {words}")
         if info.get("needs") and info.get("waits") == info["needs"]:  # no host online meets them
             self.tell(info["needs"], info["needs"])
+            self.watch.notes.know(info["needs"])
 
     def tell(self, of, words):
         if of not in self.told:
