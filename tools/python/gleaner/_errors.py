@@ -1,4 +1,7 @@
 """What goes wrong, as exceptions."""
+from __future__ import annotations
+
+from typing import Any, Optional, Sequence
 
 
 class GridError(Exception):
@@ -24,7 +27,7 @@ class SigningError(GridError):
 class ProblemFailed(GridError):
     """A problem was cancelled, failed or stopped."""
 
-    def __init__(self, message, problem=None):
+    def __init__(self, message: str, problem: Optional[int] = None) -> None:
         super().__init__(message)
         self.problem = problem
 
@@ -32,7 +35,7 @@ class ProblemFailed(GridError):
 class NotDeterministic(GridError):
     """A function gave two different results for one call. `index` is the call's number, `results` what it gave."""
 
-    def __init__(self, message, index=None, results=()):
+    def __init__(self, message: str, index: Optional[int] = None, results: Sequence[Any] = ()) -> None:
         super().__init__(message)
         self.index, self.results = index, results
 
@@ -45,7 +48,7 @@ class CallError(Exception):
     run code.
     """
 
-    def __init__(self, kind, message, traceback, index=None, argument=None):
+    def __init__(self, kind: str, message: str, traceback: str, index: Optional[int] = None, argument: Any = None) -> None:
         self.type, self.message, self.traceback, self.index, self.argument = kind, message, traceback, index, argument
         shown = repr(argument)
         super().__init__(f"call {index}, with {shown if len(shown) < 200 else shown[:200] + '...'} raised {kind}: {message}\n\n"

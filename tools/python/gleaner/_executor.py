@@ -1,7 +1,12 @@
 """A grid as one of concurrent.futures' executors."""
+from __future__ import annotations
+
 import concurrent.futures
 import threading
 import time
+from typing import Any, Callable
+
+from ._grid import Grid
 
 GATHER_SECONDS = 0.05  # calls that are submitted one soon after the other are one problem
 GATHER_MOST_SECONDS = 1.0
@@ -19,15 +24,15 @@ class Executor(concurrent.futures.Executor):
     `options` are those of grid.map. A problem is deleted once its results are here. A call that raises gives a CallError.
     """
 
-    def __init__(self, grid, **options):
+    def __init__(self, grid: Grid, **options: Any) -> None:
         self._grid, self._options = grid, {"keep": False, "progress": False, **options, "return_exceptions": True}
         self._changed, self._waiting, self._closed = threading.Condition(), [], False
         self._runs, self._threads = set(), []
         self._gatherer = threading.Thread(target=self._gather, daemon=True)
         self._gatherer.start()
 
-    def submit(self, fn, /, *args, **kwargs):
-        future = concurrent.futures.Future()
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> concurrent.futures.Future[Any]:
+        future: concurrent.futures.Future[Any] = concurrent.futures.Future()
         with self._changed:
             if self._closed:
                 raise RuntimeError("cannot submit a call after shutdown")
@@ -35,7 +40,7 @@ class Executor(concurrent.futures.Executor):
             self._changed.notify()
         return future
 
-    def shutdown(self, wait=True, *, cancel_futures=False):
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         with self._changed:
             self._closed = True
             if cancel_futures:
@@ -52,7 +57,7 @@ class Executor(concurrent.futures.Executor):
             self._cancel()
             raise
 
-    def __exit__(self, kind, value, trace):
+    def __exit__(self, kind: Any, value: Any, trace: Any) -> Any:
         if kind is not None and not issubclass(kind, Exception):  # Ctrl-C
             self._cancel()
         return super().__exit__(kind, value, trace)

@@ -1,23 +1,34 @@
 """Grids: where calls are computed. Both kinds have the same functions and give the same results, byte for byte."""
+from __future__ import annotations
+
 import os
 import re
 import secrets
+from typing import Any, Callable, Dict, Iterable, Iterator, Mapping, Optional, Sequence, Tuple, Union
 
-from . import _local, _problem, _profile, _signing, _table
+from . import _local, _problem, _profile, _signing, _table, _wire
 from ._api import Api, NotFound
 from ._bundle import PREFIX as BUNDLE_PREFIX
+from ._bundle import Bundle
 from ._errors import GridError, NotDeterministic
 from ._job import Job, Options
 from ._remote import RemoteItems
 from ._run import Run
 
+Path = Union[str, os.PathLike[str]]
 PILOT_SECONDS = 0.25  # for which the first calls are tried here, to size batches
 
 
 class Grid:
     """What both kinds have in common."""
 
-    def map(self, function, *iterables, **options):
+    measured: Dict[str, Optional[float]]
+
+    def begin(self, job: Job, options: Options) -> Any:
+        """Where the job's items come from; what Run takes."""
+        raise NotImplementedError
+
+    def map(self, function: Callable[..., Any], *iterables: Iterable[Any], **options: Any) -> Run:
         """The results of function(x) for each x, in order, as they come; with several iterables, of function(x, y, ...).
 
         >>> import gleaner, math
@@ -30,7 +41,7 @@ class Grid:
 
     imap = map
 
-    def starmap(self, function, iterable, **options):
+    def starmap(self, function: Callable[..., Any], iterable: Iterable[Iterable[Any]], **options: Any) -> Run:
         """The same for tuples of arguments.
 
         >>> import gleaner
@@ -39,21 +50,22 @@ class Grid:
         """
         return self.start(function, [(tuple(args), {}) for args in iterable], spread=True, **options)
 
-    def imap_unordered(self, function, *iterables, **options):
+    def imap_unordered(self, function: Callable[..., Any], *iterables: Iterable[Any], **options: Any) -> Iterator[Any]:
         """The results as they come."""
         return (value for _, value in self.map(function, *iterables, **options).unordered())
 
-    def start(self, function, calls, spread=False, **options):
+    def start(self, function: Callable[..., Any], calls: Sequence[Tuple[Sequence[Any], Mapping[str, Any]]], spread: bool = False,
+              **options: Any) -> Run:
         """Begins calls, each a pair of arguments and a dict of keyword arguments; a Run."""
-        options = Options(**options)
+        chosen = Options(**options)
         if not calls:
-            return Run(Nothing(), None, options.return_exceptions, spread, False)
-        job = Job(function, calls, options)
+            return Run(Nothing(), None, chosen.return_exceptions, spread, False)
+        job = Job(function, calls, chosen)
         if job.batch is None:
             job.size_batches(self.seconds_of_call(job))
-        return Run(self.begin(job, options), job, options.return_exceptions, spread, options.progress)
+        return Run(self.begin(job, chosen), job, chosen.return_exceptions, spread, chosen.progress)
 
-    def seconds_of_call(self, job):
+    def seconds_of_call(self, job: Job) -> Optional[float]:
         """Measured here, once for each function."""
         if job.bundle.version not in self.measured:
             self.measured[job.bundle.version] = _local.seconds_of_call(job, PILOT_SECONDS)
@@ -78,21 +90,21 @@ class Nothing:
 class LocalGrid(Grid):
     """Computes calls in processes of this computer, with the programs that donated computers run."""
 
-    def __init__(self, processes=None):
+    def __init__(self, processes: Optional[int] = None) -> None:
         self.processes, self.measured = processes or os.cpu_count() or 1, {}
 
-    def begin(self, job, options):
+    def begin(self, job: Job, options: Options) -> _local.LocalItems:
         return _local.LocalItems(job, self.processes, options.check)
 
 
 class RemoteGrid(Grid):
     """A project's grid."""
 
-    def __init__(self, profile):
+    def __init__(self, profile: _profile.Profile) -> None:
         self.profile, self.api, self.measured = profile, Api(profile), {}
         self.signer, self.provided = None, set()
 
-    def begin(self, job, options):
+    def begin(self, job: Job, options: Options) -> RemoteItems:
         self.provide(job.bundle)
         problem = {"application": job.bundle.full_name, "name": unique_name(options.name or job.title), "parameters": job.parameters,
                    "inputs": [self.input(*each) for each in job.inputs()]}
@@ -105,7 +117,7 @@ class RemoteGrid(Grid):
         return RemoteItems(self.api, identity, job, self.disagreement if options.check else None, options.keep,
                            options.early)
 
-    def provide(self, bundle):
+    def provide(self, bundle: Bundle) -> None:
         """Signs and adds a bundle, unless the project has it."""
         if bundle.full_name in self.provided:
             return
@@ -118,29 +130,31 @@ class RemoteGrid(Grid):
             self.api.add_application(self.signer.application(bundle.name, bundle.version, digest, len(archive)))
         self.provided.add(bundle.full_name)
 
-    def signer_key(self):
+    def signer_key(self) -> Path:
         if not self.profile.signer:
             raise GridError("which key signs the function? Name it with connect(..., signer=\"signer.key\") or $GLEANER_SIGNER; "
                             "`gleaner-server init` put it in the directory of the offline keys")
         return self.profile.signer
 
-    def input(self, name, data, items):
+    def input(self, name: str, data: bytes, items: Optional[Tuple[int, int]]) -> Dict[str, Any]:
         described = {"name": name, "digest": self.api.upload(data), "bytes": len(data)}
         return described if items is None else {**described, "range": {"begin": items[0], "end": items[1]}}
 
     @staticmethod
-    def disagreement(info):
+    def disagreement(info: _wire.ProblemInfo) -> NotDeterministic:
         return NotDeterministic(f"problem {info['id']}: two hosts computed different results of the same calls: the function depends on "
                                 "something else than its arguments (time, a random number without seed, the order of a set)")
 
-    def problem(self, application, parameters=None, inputs=None, name=None, **options):
+    def problem(self, application: str, parameters: Optional[Mapping[str, Any]] = None, inputs: Optional[Mapping[str, Any]] = None,
+                name: Optional[str] = None, **options: Any) -> _problem.Problem:
         """Adds a problem of any application of the project; a Problem. `inputs` are names and bytes, texts or pathlib paths.
 
         `options` are those of the admin API's AddProblem: strategy, straggler, weight, priority, commit_seconds, validation.
         """
         return _problem.add(self.api, application, unique_name(name or application), parameters, inputs, options)
 
-    def table(self, application, table, inputs=None, name=None, **options):
+    def table(self, application: str, table: Any, inputs: Union[Path, Mapping[str, Any], None] = None, name: Optional[str] = None,
+              **options: Any) -> _table.Table:
         """Runs a wrapped program of the project over the rows of a table; a Table.
 
         `table` is a CSV file, a pandas frame, or dicts. `inputs`: the files that rows name, as a directory or as for problem().
@@ -148,7 +162,7 @@ class RemoteGrid(Grid):
         return _problem.add(self.api, application, unique_name(name or application), {}, _table.inputs_of(table, inputs), options,
                             _table.Table)
 
-    def attach(self, identity):
+    def attach(self, identity: Union[int, str]) -> Union[Run, _problem.Problem]:
         """What an earlier `map` or `problem` began, also on another day and in another process: a Run or a Problem."""
         if self.api.problem(identity)["application"].startswith(BUNDLE_PREFIX):
             return Run(RemoteItems(self.api, int(identity)))
@@ -161,7 +175,8 @@ def unique_name(words):
     return f"{words} {secrets.token_hex(5)}"
 
 
-def connect(project=None, token=None, root=None, signer=None):
+def connect(project: Optional[Path] = None, token: Optional[str] = None, root: Optional[str] = None,
+            signer: Optional[Path] = None) -> RemoteGrid:
     """The grid of a project.
 
     `project` is a directory with an admin profile, as for gleaner-admin, or an address or join code, which needs a `token` and,
@@ -174,6 +189,6 @@ def connect(project=None, token=None, root=None, signer=None):
     return grid
 
 
-def local(processes=None):
+def local(processes: Optional[int] = None) -> LocalGrid:
     """A grid of processes on this computer, without a server: for trying a function, and for tests."""
     return LocalGrid(processes)

@@ -1,6 +1,10 @@
 """One use of a function: its bundle, its calls' arguments as input files, and the size of batches."""
+from __future__ import annotations
+
 import itertools
 import json
+import os
+from typing import Iterable, Optional, Union
 
 from . import _bundle, _source
 from ._errors import NotDeterministic
@@ -33,9 +37,11 @@ class Options:
     keep              the problem on the server once its results were read, for attach()
     """
 
-    def __init__(self, batch=None, check=False, return_exceptions=False, progress=None, name=None, memory_megabytes=512,
-                 disk_megabytes=64, seconds=3600, result_megabytes=16, threads=1, wheels=(), needs=(), weight=None, priority=None, strategy="",
-                 keep=True, early=True):
+    def __init__(self, batch: Optional[int] = None, check: bool = False, return_exceptions: bool = False, progress: Optional[bool] = None,
+                 name: Optional[str] = None, memory_megabytes: int = 512, disk_megabytes: int = 64, seconds: int = 3600,
+                 result_megabytes: int = 16, threads: int = 1, wheels: Iterable[Union[str, os.PathLike[str]]] = (),
+                 needs: Iterable[str] = (), weight: Optional[float] = None, priority: Optional[int] = None, strategy: str = "",
+                 keep: bool = True, early: bool = True) -> None:
         if batch is not None and (type(batch) is not int or batch < 1):
             raise ValueError("batch: expected a whole number above 0")
         self.batch, self.check, self.return_exceptions, self.progress, self.name = batch, check, return_exceptions, progress, name

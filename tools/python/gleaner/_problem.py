@@ -1,21 +1,29 @@
 """Problems of any application: added, watched, and their result files fetched."""
+from __future__ import annotations
+
 import asyncio
 import json
+import os
 import pathlib
 import sys
+from typing import Any, Dict, Generator, List, Optional, TypeVar, Union, overload
 
+from . import _wire
+from ._api import Api
 from ._errors import GridError
 from ._progress import Bar
 from ._remote import Watch
+
+Kind = TypeVar("Kind", bound="Problem")
 
 
 class Problem:
     """A problem on a server. `await problem` waits for it, too."""
 
-    def __init__(self, api, identity):
+    def __init__(self, api: Api, identity: Union[int, str]) -> None:
         self._api, self._watch, self.id = api, Watch(api, identity), int(identity)
 
-    def wait(self, progress=None, timeout=None):
+    def wait(self: Kind, progress: Optional[bool] = None, timeout: Optional[float] = None) -> Kind:
         """Until it is finished; the problem itself. Raises ProblemFailed if it ends otherwise, and TimeoutError.
 
         Ctrl-C ends the waiting, not the problem: see cancel().
@@ -29,10 +37,16 @@ class Problem:
             raise interrupt.with_traceback(None) from None
         return self
 
-    def __await__(self):
+    def __await__(self: Kind) -> Generator[Any, None, Kind]:
         return asyncio.to_thread(self.wait).__await__()
 
-    def results(self, directory=None):
+    @overload
+    def results(self, directory: None = None) -> Dict[str, bytes]: ...
+
+    @overload
+    def results(self, directory: Union[str, os.PathLike[str]]) -> List[pathlib.Path]: ...
+
+    def results(self, directory: Union[str, os.PathLike[str], None] = None) -> Union[Dict[str, bytes], List[pathlib.Path]]:
         """Its result files: with a directory, written there, as a list of paths; else a dict of names and bytes."""
         files = {each["name"]: each for each in self._finished()["results"]}
         if directory is None:
@@ -61,15 +75,15 @@ class Problem:
             self._api.download(described["digest"], described["bytes"], file.write)
         return part.replace(directory / name)
 
-    def progress(self):
+    def progress(self) -> _wire.ProblemInfo:
         """What the server knows of it: state, items, accepted, hosts, eta_seconds, errors and much more."""
         return self._watch.look()
 
-    def cancel(self):
+    def cancel(self) -> None:
         """Ends it and drops its results."""
         self._api.cancel_problem(self.id)
 
-    def delete(self):
+    def delete(self) -> None:
         """Deletes it and its results, once it is over."""
         self._api.delete_problem(self.id)
 

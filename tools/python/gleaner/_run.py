@@ -1,8 +1,12 @@
 """Calls on their way: results as they come, in order or not."""
+from __future__ import annotations
+
 import asyncio
 import sys
+from typing import Any, AsyncIterator, Generator, Iterator, List, Mapping, Optional, Tuple
 
 from ._errors import CallError, GridError, Untrusted
+from ._job import Job
 from ._progress import Bar
 from ._runtime import calls
 
@@ -18,25 +22,26 @@ class Run:
     and `grid.attach(run.id)` finds it from another process.
     """
 
-    def __init__(self, source, job=None, return_exceptions=False, spread=False, progress=False):
+    def __init__(self, source: Any, job: Optional[Job] = None, return_exceptions: bool = False, spread: bool = False,
+                 progress: Optional[bool] = False) -> None:
         self._source, self._job, self._spread = source, job, spread
         self._return_exceptions, self._progress, self._iterator = return_exceptions, progress, None
 
     @property
-    def id(self):
+    def id(self) -> Optional[int]:
         """The problem's number on the server; None: it is computed here."""
         return self._source.identity
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         # Not kept, so that a loop's end closes it at once, and with it the run.
         return self._ordered() if self._iterator is None else self._iterator
 
-    def __next__(self):
+    def __next__(self) -> Any:
         if self._iterator is None:
             self._iterator = self._ordered()
         return next(self._iterator)
 
-    def __aiter__(self):
+    def __aiter__(self) -> AsyncIterator[Any]:
         return self._asynchronous()
 
     async def _asynchronous(self):
@@ -48,18 +53,18 @@ class Run:
             self.cancel()
             raise
 
-    def __await__(self):
+    def __await__(self) -> Generator[Any, None, List[Any]]:
         return self._all().__await__()
 
     async def _all(self):
         return [value async for value in self]
 
-    def unordered(self):
+    def unordered(self) -> Iterator[Tuple[int, Any]]:
         """(index, result) of the calls, as they come."""
         for number, data in self.items():
             yield from self._read(number, data)
 
-    def items(self):
+    def items(self) -> Iterator[Tuple[int, bytes]]:
         """(number, bytes) of the items, as they come: the very bytes that hosts delivered."""
         over = False  # or cancelled
         try:
@@ -77,15 +82,15 @@ class Run:
             if not over:
                 self._source.cancel()
 
-    def results(self):
+    def results(self) -> List[Any]:
         """All results in a list, in the order of the calls."""
         return list(self)
 
-    def cancel(self):
+    def cancel(self) -> None:
         """Ends the run; what was computed is dropped."""
         self._source.cancel()
 
-    def interrupted(self):
+    def interrupted(self) -> None:
         """Cancels it for a Ctrl-C, which a lost server may not hold up, and says so."""
         what = "the calls were" if self.id is None else f"problem {self.id} was"
         try:
@@ -95,7 +100,7 @@ class Run:
             words = f"{what} not cancelled ({error or 'interrupted again'}): it may continue until grid.attach({self.id}).cancel()"
         print(f"gleaner: {words}", file=sys.stderr)
 
-    def progress(self):
+    def progress(self) -> Mapping[str, Any]:
         """What is known of it: a dict with `items`, `accepted`, `hosts`, `eta_seconds`, `errors` and, of a server, much more."""
         return self._source.progress()
 

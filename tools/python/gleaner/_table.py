@@ -1,10 +1,14 @@
 """Tables of parameters: a wrapped program (`gleaner-admin app wrap`) over the rows of a table, and what came of each row."""
+from __future__ import annotations
+
 import csv
 import io
+import os
 import pathlib
 import re
 import struct
 import tarfile
+from typing import Any, Dict, List, Mapping, Union, overload
 
 from ._errors import GridError
 from ._problem import Problem, upload_all
@@ -17,34 +21,40 @@ ROW_FILE = re.compile(r"([0-9]{6,})/([A-Za-z0-9._-]+)")
 class Table(Problem):
     """A problem whose items are rows. `await table` waits for it."""
 
-    def rows(self):
+    def rows(self) -> List[Dict[str, str]]:
         """A dict a row: the table's values, the numbers that were found in the output, the status ("ok", "exit 3"), the computing
         seconds and the host's name."""
         return list(csv.DictReader(io.StringIO(self._result("table.csv").decode())))
 
-    def frame(self):
+    def frame(self) -> Any:
         """The same as a pandas frame, with numbers as numbers."""
         import pandas
 
         return pandas.read_csv(io.BytesIO(self._result("table.csv")))
 
-    def failed(self):
+    def failed(self) -> List[Dict[str, str]]:
         """The rows that failed."""
         return [row for row in self.rows() if row["status"] != "ok"]
 
-    def retry_failed(self):
+    def retry_failed(self) -> None:
         """Runs the failed rows again; the table runs until the new results are in. GridError: no row failed."""
         self._api.retry_failed(self.id)
 
-    def append(self, table, inputs=None):
-        """Adds rows of the same columns, as Project.table() takes them; a finished table runs again."""
+    def append(self, table: Any, inputs: Union[str, os.PathLike[str], Mapping[str, Any], None] = None) -> None:
+        """Adds rows of the same columns, as grid.table() takes them; a finished table runs again."""
         self._api.append(self.id, {"inputs": upload_all(self._api, inputs_of(table, inputs))})
 
-    def files(self):
+    def files(self) -> Dict[int, Dict[str, bytes]]:
         """What the program wrote: a dict of rows' numbers, from 1, and of names and bytes. Of a failed row its last words: error.txt."""
         return files_in(self._result("rows.tar"))
 
-    def row(self, number, directory=None):
+    @overload
+    def row(self, number: int, directory: None = None) -> Dict[str, bytes]: ...
+
+    @overload
+    def row(self, number: int, directory: Union[str, os.PathLike[str]]) -> List[pathlib.Path]: ...
+
+    def row(self, number: int, directory: Union[str, os.PathLike[str], None] = None) -> Union[Dict[str, bytes], List[pathlib.Path]]:
         """What the program wrote of one row, without the others: names and bytes as files() has them. With a directory, written
         into its subdirectory 000017 (for row 17), as a list of paths. Costs the same however many rows there are."""
         archive = self._described("rows.tar")
