@@ -175,6 +175,16 @@ class Python(unittest.TestCase):
         with self.assertRaises(gleaner.ProblemFailed):
             self.grid.attach(identity).results()
 
+    def test_a_path_in_place_of_an_application_is_told(self):
+        for call in (lambda application: self.grid.table(application, [{"x": 1}]), self.grid.problem):
+            for path in ("autodock.toml", pathlib.Path("bundles/autodock"), "./autodock/", "C:\\work\\Autodock.TAR.GZ"):
+                with self.assertRaisesRegex(gleaner.GridError, "is a path: give the name.*app wrap PROGRAM --name autodock .*app sign autodock "
+                                                               ".*app add autodock-1.0.0.tar.gz"):
+                    call(path)
+            for name in ("autodock", "autodock@1.0.0"):
+                with self.assertRaisesRegex(gleaner.GridError, f"no application {name} here: see `gleaner-admin app list`"):
+                    call(name)
+
     def test_problems_of_any_application(self):
         self.server.add_application(SOURCE / "tests/functional/python_app")
         problem = self.grid.problem("squares", {"count": 10}).wait(timeout=200 * SLOW)

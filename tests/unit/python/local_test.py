@@ -105,6 +105,13 @@ class Local(unittest.TestCase):
                     list(self.grid.map(function, range(3), check=True))
             self.assertEqual(len(raised.exception.results), 2)
 
+    def test_what_only_a_grid_has_is_told(self):
+        for call, words in ((lambda: self.grid.table("docking", "runs.csv", inputs="ligands"), "`gleaner-admin run-local BUNDLE --table"),
+                            (lambda: self.grid.problem("raytrace", {"scene": "D"}), "`gleaner-admin run-local BUNDLE`"),
+                            (lambda: self.grid.attach(7), r"connect\(...\).attach")):
+            with self.assertRaisesRegex(gleaner.GridError, words):
+                call()
+
     def test_cancel_ends_processes(self):
         run = self.grid.map(hopeless, range(4), batch=1)
         threading.Timer(0.5, run.cancel).start()

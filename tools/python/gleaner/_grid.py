@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 import re
 import secrets
-from typing import Any, Callable, Dict, Iterable, Iterator, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, Mapping, NoReturn, Optional, Sequence, Tuple, Union
 
 from . import _local, _problem, _profile, _signing, _table, _wire
 from ._api import Api, NotFound
@@ -96,6 +96,21 @@ class LocalGrid(Grid):
     def begin(self, job: Job, options: Options) -> _local.LocalItems:
         return _local.LocalItems(job, self.processes, options.check)
 
+    def problem(self, *_: Any, **__: Any) -> NoReturn:
+        """Raises GridError: see RemoteGrid.problem."""
+        raise GridError("gleaner.local() computes Python functions only: compute an application here with `gleaner-admin run-local BUNDLE`, "
+                        "or on a grid with gleaner.connect(...).problem(...)")
+
+    def table(self, *_: Any, **__: Any) -> NoReturn:
+        """Raises GridError: see RemoteGrid.table."""
+        raise GridError("gleaner.local() computes Python functions only: compute a table here with `gleaner-admin run-local BUNDLE --table "
+                        "FILE.csv`, or on a grid with gleaner.connect(...).table(...)")
+
+    def attach(self, *_: Any, **__: Any) -> NoReturn:
+        """Raises GridError: see RemoteGrid.attach."""
+        raise GridError("gleaner.local() keeps no problems: its calls end with this process. Connect to the grid that has the problem: "
+                        "gleaner.connect(...).attach(...)")
+
 
 class RemoteGrid(Grid):
     """A project's grid."""
@@ -151,6 +166,7 @@ class RemoteGrid(Grid):
 
         `options` are those of the admin API's AddProblem: strategy, straggler, weight, priority, commit_seconds, validation.
         """
+        application = application_name(application)
         return _problem.add(self.api, application, unique_name(name or application), parameters, inputs, options)
 
     def table(self, application: str, table: Any, inputs: Union[Path, Mapping[str, Any], None] = None, name: Optional[str] = None,
@@ -159,6 +175,7 @@ class RemoteGrid(Grid):
 
         `table` is a CSV file, a pandas frame, or dicts. `inputs`: the files that rows name, as a directory or as for problem().
         """
+        application = application_name(application)
         return _problem.add(self.api, application, unique_name(name or application), {}, _table.inputs_of(table, inputs), options,
                             _table.Table)
 
@@ -167,6 +184,21 @@ class RemoteGrid(Grid):
         if self.api.problem(identity)["application"].startswith(BUNDLE_PREFIX):
             return Run(RemoteItems(self.api, int(identity)))
         return _problem.Problem(self.api, identity)
+
+
+def application_name(application: Path) -> str:
+    """The text, NAME or NAME@VERSION. Raises NotFound for a path, before anything is uploaded.
+
+    >>> application_name("docking@1.0.0")
+    'docking@1.0.0'
+    """
+    text = os.fspath(application)
+    if isinstance(text, str) and not re.search(r"[./\\]", text.split("@")[0]):
+        return text
+    name = re.sub(r"[^a-z0-9-]+", "-", re.split(r"[/\\]", str(text).rstrip("/\\"))[-1].split(".")[0].lower()).strip("-") or "NAME"
+    raise NotFound(f"{str(text)!r} is a path: give the name of an application that the project has (`gleaner-admin app list`). To add a "
+                   f"program: `gleaner-admin app wrap PROGRAM --name {name} -- ARGUMENTS`, `gleaner-admin app sign {name} --key signer.key`, "
+                   f"`gleaner-admin app add {name}-1.0.0.tar.gz`")
 
 
 def unique_name(words):
