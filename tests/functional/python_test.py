@@ -2,6 +2,7 @@
 import asyncio
 import contextlib
 import io
+import json
 import os
 import pathlib
 import pickle
@@ -13,6 +14,7 @@ import tempfile
 import textwrap
 import threading
 import unittest
+import unittest.mock
 import warnings
 import zipfile
 
@@ -74,6 +76,42 @@ class Python(unittest.TestCase):
         self.assertTrue(numpy.array_equal(found["grid"], numpy.arange(6.0).reshape(2, 3)))
         self.assertIsInstance(found["total"], numpy.float64)
         self.assertEqual(found[7], b"raw")
+
+    def test_the_environment_names_server_token_root_and_signer(self):
+        profile = json.loads((self.server.project / "admin" / "admin.json").read_text())
+        environment = {"GLEANER_SERVER": profile["url"], "GLEANER_ROOT": profile["root_fingerprint"], "GLEANER_SIGNER": str(self.signer),
+                       "GLEANER_TOKEN": (self.server.project / "admin" / profile["token_file"]).read_text().strip()}
+        emptied = {name: value for name, value in os.environ.items() if not name.startswith("GLEANER_")}
+
+        def connected(**changes):
+            with unittest.mock.patch.dict(os.environ, {**emptied, **environment, **changes}, clear=True):
+                return gleaner.connect()
+
+        def another(x):
+            return x + 5
+
+        self.assertEqual(list(connected().map(another, range(3))), [5, 6, 7])  # a new function, so that the signer signs
+        with self.assertRaisesRegex(gleaner.GridError, "needs an admin token: .*GLEANER_TOKEN"):
+            connected(GLEANER_TOKEN="")
+        with self.assertRaises(gleaner.GridError):
+            connected(GLEANER_TOKEN="no token")
+        for root in ("", "ab" * 32):  # the system's authorities do not know the server, and another key is not its own
+            with self.assertRaises(gleaner.Untrusted):
+                connected(GLEANER_ROOT=root)
+        unsigned = connected(GLEANER_SIGNER="")
+        self.assertEqual(list(unsigned.map(another, range(3))), [5, 6, 7])  # the project has it already
+        with self.assertRaisesRegex(gleaner.GridError, "which key signs the function"):
+            unsigned.map(lambda x: another(x) + 1, range(3))
+        self.assertEqual(list(connected(GLEANER_SERVER="", GLEANER_PROJECT=str(self.server.project)).map(another, [1])), [6])
+
+    def test_unordered_results_come_as_hosts_deliver_them(self):
+        self.assertEqual(sorted(self.grid.imap_unordered(python_calls.cached, range(40), batch=1)), list(range(1, 41)))
+        self.assertEqual(sorted(self.grid.imap_unordered(pow, [2, 3], [5, 2])), [9, 32])
+        found = self.grid.imap_unordered(python_calls.slow, range(600), batch=1)
+        early = [next(found), next(found)]  # while others are computed
+        self.assertEqual(len({*early} & set(range(600))), 2)
+        found.close()  # cancels the rest
+        self.assertEqual({each["state"] for each in self.grid.api.problems() if each["name"].startswith("python_calls.slow")}, {"cancelled"})
 
     def test_results_come_while_others_are_computed(self):
         run = self.grid.map(python_calls.slow, range(600), batch=1)
