@@ -73,7 +73,7 @@ class Bar:
 
     def __init__(self, wanted, title):
         self.wanted = in_notebook() if wanted is None else wanted
-        self.title, self.bar, self.drawn = title, None, 0
+        self.title, self.bar, self.drawn, self.width = title, None, 0, 0
 
     def __enter__(self):
         if self.wanted:
@@ -94,7 +94,9 @@ class Bar:
         elif time.monotonic() - self.drawn > REDRAW_SECONDS or info["accepted"] == info["items"]:
             self.drawn = time.monotonic()
             done = int(30 * info["accepted"] / max(1, info["items"]))
-            sys.stderr.write(f"\r{self.title}: [{'#' * done}{'.' * (30 - done)}] {info['accepted']}/{info['items']}  {told(info)}  ")
+            line = f"{self.title}: [{'#' * done}{'.' * (30 - done)}] {info['accepted']}/{info['items']}  {told(info)}"
+            sys.stderr.write("\r" + line.ljust(self.width))  # over all of the line before
+            self.width = len(line)
             sys.stderr.flush()
         return True
 
