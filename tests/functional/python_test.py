@@ -1,6 +1,7 @@
 """The Python package: calls through a real server and sandboxed clients, exceptions, Ctrl-C, attach, futures, hostile results."""
 import asyncio
 import contextlib
+import doctest
 import io
 import json
 import os
@@ -212,6 +213,22 @@ class Python(unittest.TestCase):
         self.assertEqual(self.server.problem(identity)["state"], "cancelled")
         with self.assertRaises(gleaner.ProblemFailed):
             self.grid.attach(identity).results()
+
+    def test_examples_that_need_a_server(self):
+        """Those that the unit test of the docstrings skips."""
+        self.server.add_application(SOURCE / "tests/functional/python_app")
+        made = self.server.run("gleaner-admin", "app", "wrap", "awk", "--name", "add", "-o", self.server.directory / "add", "--number",
+                               "sum=(.*)", "--", "BEGIN {{ print {x} + {y} }}")
+        self.assertEqual(made.returncode, 0, made.stderr)
+        self.server.add_application(self.server.directory / "add")
+        documented = (gleaner.connect, gleaner.Problem, gleaner.Table)
+        with unittest.mock.patch("gleaner.connect", lambda _: self.grid):
+            for each in documented:
+                examples = doctest.DocTestParser().get_examples(each.__doc__)
+                self.assertGreater(sum(example.options.pop(doctest.SKIP, False) for example in examples), 1)
+                test, told = doctest.DocTest(examples, {}, each.__name__, None, None, None), io.StringIO()
+                doctest.DocTestRunner().run(test, out=told.write)
+                self.assertEqual(told.getvalue(), "")
 
     def test_a_path_in_place_of_an_application_is_told(self):
         for call in (lambda application: self.grid.table(application, [{"x": 1}]), self.grid.problem):

@@ -34,6 +34,11 @@ class Documents(unittest.TestCase):
             tried += found.attempted
         self.assertGreater(tried, 10)
 
+    def test_what_is_used_first_has_an_example(self):
+        for each in (gleaner, gleaner.connect, gleaner.local, gleaner.Grid.map, gleaner.Grid.starmap, gleaner.Grid.imap_unordered,
+                     gleaner.Executor, gleaner.Problem, gleaner.Table, gleaner.CallError):
+            self.assertIn(">>> ", each.__doc__, each)
+
     def test_examples_of_the_readme(self):
         examples = EXAMPLE.findall(README.read_text())
         self.assertTrue(examples)

@@ -44,8 +44,15 @@ class CallError(Exception):
     """A call raised an exception on the grid.
 
     `type`, `message` and `traceback` are texts, `index` is the call's number and `argument` what it was called with: a value for
-    map, a tuple for starmap. It is never the exception's own class: results come from strangers, and building their objects would
-    run code.
+    map, a tuple for starmap. It is never the exception's own class: results come from strangers, and building their
+    objects would run code.
+
+    >>> import gleaner, operator
+    >>> try:
+    ...     list(gleaner.local(1).starmap(operator.floordiv, [(6, 3), (1, 0)]))
+    ... except gleaner.CallError as error:
+    ...     print(error.type, error.index, error.argument)
+    ZeroDivisionError 1 (1, 0)
     """
 
     def __init__(self, kind: str, message: str, traceback: str, index: Optional[int] = None, argument: Any = None) -> None:

@@ -51,7 +51,12 @@ class Grid:
         return self.start(function, [(tuple(args), {}) for args in iterable], spread=True, **options)
 
     def imap_unordered(self, function: Callable[..., Any], *iterables: Iterable[Any], **options: Any) -> Iterator[Any]:
-        """The results as they come."""
+        """The results as they come, in any order.
+
+        >>> import gleaner
+        >>> sorted(gleaner.local().imap_unordered(abs, [-3, 2, -1]))
+        [1, 2, 3]
+        """
         return (value for _, value in self.map(function, *iterables, **options).unordered())
 
     def start(self, function: Callable[..., Any], calls: Sequence[Tuple[Sequence[Any], Mapping[str, Any]]], spread: bool = False,
@@ -211,6 +216,11 @@ def connect(project: Optional[Path] = None, token: Optional[str] = None, root: O
             signer: Optional[Path] = None) -> RemoteGrid:
     """The grid of a project.
 
+    >>> import gleaner, math
+    >>> grid = gleaner.connect("/srv/project/admin")  # doctest: +SKIP
+    >>> list(grid.map(math.isqrt, [9, 16, 26]))  # doctest: +SKIP
+    [3, 4, 5]
+
     `project` is a directory with an admin profile, as for gleaner-admin, or an address or join code, which needs a `token` and,
     unless the server has a certificate that this system trusts, `root`: the fingerprint of the project's root key. What is not given
     comes from the environment: GLEANER_PROJECT, or GLEANER_SERVER, GLEANER_TOKEN and GLEANER_ROOT. `signer` (or GLEANER_SIGNER) is
@@ -222,5 +232,12 @@ def connect(project: Optional[Path] = None, token: Optional[str] = None, root: O
 
 
 def local(processes: Optional[int] = None) -> LocalGrid:
-    """A grid of processes on this computer, without a server: for trying a function, and for tests."""
+    """A grid of processes on this computer, without a server: for trying a function, and for tests.
+
+    >>> import gleaner
+    >>> list(gleaner.local(processes=2).map(pow, [2, 3], [5, 2]))
+    [32, 9]
+
+    By default it has as many processes as this computer has processors.
+    """
     return LocalGrid(processes)

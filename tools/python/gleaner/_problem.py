@@ -18,7 +18,14 @@ Kind = TypeVar("Kind", bound="Problem")
 
 
 class Problem:
-    """A problem on a server. `await problem` waits for it, too."""
+    """A problem on a server. `await problem` waits for it, too.
+
+    >>> import gleaner
+    >>> grid = gleaner.connect("/srv/project/admin")  # doctest: +SKIP
+    >>> problem = grid.problem("squares", {"count": 10})  # doctest: +SKIP
+    >>> int(problem.wait().results()["sum.txt"])  # doctest: +SKIP
+    285
+    """
 
     def __init__(self, api: Api, identity: Union[int, str]) -> None:
         self._api, self._watch, self.id = api, Watch(api, identity), int(identity)

@@ -19,7 +19,14 @@ ROW_FILE = re.compile(r"([0-9]{6,})/([A-Za-z0-9._-]+)")
 
 
 class Table(Problem):
-    """A problem whose items are rows. `await table` waits for it."""
+    """A problem whose items are rows. `await table` waits for it.
+
+    >>> import gleaner
+    >>> grid = gleaner.connect("/srv/project/admin")  # doctest: +SKIP
+    >>> table = grid.table("add", [{"x": 1, "y": 2}, {"x": 3, "y": 4}])  # doctest: +SKIP
+    >>> [row["sum"] for row in table.wait().rows()]  # doctest: +SKIP
+    ['3', '7']
+    """
 
     def rows(self) -> List[Dict[str, str]]:
         """A dict a row: the table's values, the numbers that were found in the output, the status ("ok", "exit 3"), the computing
