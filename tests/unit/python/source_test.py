@@ -103,7 +103,8 @@ class Scripts(unittest.TestCase):
         one, two = (lambda x: x + 1), (lambda x: x + 2)  # on one line
         same = eval("lambda x: x")
         for function, words in [(uses_unsendable, "uses_unsendable refers to UNSENDABLE.*object"), (pair.sum, "bound to an object"),
-                                (same, "no source"), (counts(), "total"), (lambda x: pair, "refers to pair.*a Pair cannot be sent"), (5, "no function")]:
+                                (same, "no source"), (counts(), "total"), (lambda x: pair, "refers to pair.*of type Pair cannot be sent"),
+                                (5, "no function")]:
             with self.assertRaisesRegex(gleaner.SourceError, words):
                 _source.capture(function)
         self.assertEqual([computed(one, 1), computed(two, 1)], [2, 3])

@@ -57,7 +57,8 @@ class Values(unittest.TestCase):
         self.assertEqual(encode(numpy.arange(3, dtype=">i2")), encode(numpy.arange(3, dtype="<i2")))
 
     def test_what_cannot_travel_is_named(self):
-        for value, words in [({1}, "sorted"), (object(), "object"), (numpy.array([None]), "array of object"), (lambda: 1, "function"),
+        for value, words in [({1}, "sorted"), (object(), "^a value of type object cannot be sent: send numbers"),
+                             (numpy.array([None]), "array of object"), (lambda: 1, "of type function"),
                              (numpy.array([(1, 2)], dtype=[("a", "i4"), ("b", "i4")]), "array of")]:
             with self.assertRaisesRegex(TypeError, words):
                 encode(value)

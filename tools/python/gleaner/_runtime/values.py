@@ -35,7 +35,7 @@ def encode(value):
     {'pair': (1, 2), 3: b'raw'}
     >>> encode({1, 2})
     Traceback (most recent call last):
-    TypeError: a set cannot be sent: it has no order; send sorted(...) of it
+    TypeError: a value of type set cannot be sent: it has no order; send sorted(...) of it
     """
     attachments = []
     text = json.dumps(_plain(value, attachments, 0), separators=(",", ":"), allow_nan=False).encode()
@@ -96,7 +96,7 @@ def _plain(value, attachments, depth):
     for base in (int, float, str, dict, list):  # of a subclass what it is, not what else it can do
         if isinstance(value, base):
             return _plain(base(value), attachments, depth)
-    raise TypeError(f"a {kind.__name__} cannot be sent: " +
+    raise TypeError(f"a value of type {kind.__name__} cannot be sent: " +
                     ("it has no order; send sorted(...) of it" if isinstance(value, (set, frozenset)) else
                      "send numbers, texts, bytes, lists, tuples, dicts and numpy arrays"))
 
