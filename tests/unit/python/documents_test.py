@@ -56,6 +56,14 @@ class Documents(unittest.TestCase):
         for name in re.findall(r"`gleaner\.(\w+)", text):
             self.assertTrue(hasattr(gleaner, name), name)
 
+    def test_the_tutorial_shows_what_the_readme_says(self):
+        sentence = re.search(r"\[tutorial.ipynb\]\(tutorial.ipynb\) shows (.*?) in short cells", README.read_text(), re.S)[1]
+        code = "\n".join(cell.source for cell in connected_notebook().cells if cell.cell_type == "code")
+        for name in re.findall(r"`(.+?)`", sentence):
+            self.assertRegex(code, rf"\b{re.escape(name)}\b")
+        for name in ("Executor", "numpy", "wheels="):
+            self.assertIn(name, code)
+
     def test_the_tutorial_runs(self):
         import nbclient
         notebook = connected_notebook()
