@@ -114,7 +114,7 @@ class Browser:
                 entry = event["params"]["entry"]
                 path = urllib.parse.urlsplit(entry.get("url", "")).path
                 # A problem may end while the page asks for its live picture, or another is being made: the page shows it, or asks again.
-                meant = path.endswith("/preview") and any(status in entry["text"] for status in ("409", "503"))
+                meant = path.endswith("/picture") and any(status in entry["text"] for status in ("409", "503"))
                 if "favicon" not in path and not meant:
                     found.append(f"{entry['text']} {path}".strip())
             if event.get("method") == "Runtime.exceptionThrown":
