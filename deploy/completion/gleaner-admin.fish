@@ -170,7 +170,7 @@ complete -c gleaner-admin -n '__gleaner_admin_at "app wrap"' -l app-version -r -
 complete -c gleaner-admin -n '__gleaner_admin_at "app wrap"' -l title -r -d 'a line for volunteers'
 complete -c gleaner-admin -n '__gleaner_admin_at "app wrap"' -l meaning -r -d 'what one item is'
 complete -c gleaner-admin -n '__gleaner_admin_at "app wrap"' -l suffix -d 'ending of {out}, and of standard output'
-complete -c gleaner-admin -n '__gleaner_admin_at "app wrap"' -l number -r -d 'a column of the results: what the expression\'s parentheses match in the output (repeatable)'
+complete -c gleaner-admin -n '__gleaner_admin_at "app wrap"' -l number -r -d 'a column of the results: what the expression\'s parentheses match in a line of standard output, or of the files {out} where an argument has any (repeatable)'
 complete -c gleaner-admin -n '__gleaner_admin_at "app wrap"' -l ignore -r -d 'a part of the output that differs between equal runs, such as a date: png, gzip, tar or lines=EXPRESSION (repeatable)'
 complete -c gleaner-admin -n '__gleaner_admin_at "app wrap"' -l compare -r -d 'a program, packed with the bundle, that the server runs with two result files: exit status 0 if they are equal, 1 if not; for differences that --ignore cannot remove, such as the last digits of numbers'
 complete -c gleaner-admin -n '__gleaner_admin_at "app wrap"' -l data -d 'a file or directory to pack as {bundle}/NAME (repeatable)'
