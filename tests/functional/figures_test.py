@@ -47,7 +47,7 @@ class Figures(unittest.TestCase):
         self.assertEqual(told["speed of a core"], shown["speed of a core"])
         for name in ("items accepted", "failures", "disagreements"):
             self.assertEqual(told[name], shown[name])
-        self.assertEqual(told["trust"].split(" that")[0], shown["trust: chance that a result is correct"])
+        self.assertEqual(told["trust"].split(" chance")[0], shown["trust: chance that a result is correct"])
 
     def estimate(self, grid, person):
         person.choose("squares@", "#name")
@@ -57,7 +57,7 @@ class Figures(unittest.TestCase):
         person.wait("the estimate", "document.querySelector('.estimate b') !== null")
         shown = person.run("document.querySelector('.estimate').innerText")
         told = fields(grid.admin("problem", "add", "--app", "squares", "--param=count=700", "--estimate").stdout)
-        work = told["work"].removesuffix(" of a core's time")
+        work = told["work"].removesuffix(" of core time")
         self.assertIn(f"{work} of one core", shown)
         self.assertRegex(told["work"], r"^(about .+ \(.+ to .+\)|\d+ s) of core time$")
         self.assertIn(f"{told['items'].split()[0]} items in the first stage", shown)

@@ -21,7 +21,7 @@ RESULT = 1_000_000 if LONG else 120_000
 BREAKS = 100_000  # bytes, on average, until a connection breaks
 CONNECTION = 6_000  # bytes each way at most, 3,900 on average: a handshake, what is asked again, and the TLS record that broke
 PIECE = 5 * LINE  # of a result: a server that is killed loses what it has of one (shared/transport/piece_size.h)
-FETCHING = re.compile(r"fetching what large needs: \d+ % of [\d.]+ [kM]B at [\d.]+ kB/s")
+FETCHING = re.compile(r"fetching what large needs: \d+ % of [\d.]+ [KM]iB at [\d.]+ KiB/s")
 SETTINGS = "work.heartbeat_seconds = 10\nwork.commit_seconds = 1\n"
 
 

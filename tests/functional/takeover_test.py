@@ -95,7 +95,7 @@ class Takeovers(unittest.TestCase):
             for _ in range(2):
                 status, _, answer = grid.request("POST", "/v1/enrol", recorded)
                 self.assertEqual(status, 422, answer)
-                self.assertIn("was already used", answer["detail"])
+                self.assertIn("was used already", answer["detail"])
                 grid.kill("server")
                 grid.start_server()
             relay = HostKey()
@@ -123,7 +123,7 @@ class Takeovers(unittest.TestCase):
             for _ in range(2):
                 status, _, answer = grid.request("POST", "/v1/enrol", recorded, port=port)
                 self.assertEqual(status, 422, answer)
-                self.assertIn("was already used", answer["detail"])
+                self.assertIn("was used already", answer["detail"])
                 grid.kill("lab")
                 grid.start_relay("lab")
             for place, secret in ((grid.port, grid.enrolment_secret), (grid.relay_ports["upper"], secret_of(grid.relay_code("upper")))):

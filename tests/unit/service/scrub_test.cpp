@@ -83,7 +83,7 @@ TEST_CASE("the scrub finds damaged and missing results by itself, and their item
   (void)seconds_until(world, "2 damaged or gone");
   world.settle();
   CHECK(world.show(problem).accepted == 3);
-  (void)seconds_until(world, "last read again in whole");
+  (void)seconds_until(world, "last verified in full");
   (void)world.memory();
   break_blob(world, digests[1]);
   for (int second = 0; second < 10; ++second) world.tick();
@@ -105,7 +105,7 @@ TEST_CASE("the scrub finds damaged and missing results in the store, and their i
   (void)seconds_until(world, "2 damaged or gone");
   world.settle();
   CHECK(world.show(problem).accepted == 3);
-  (void)seconds_until(world, "last read again in whole");
+  (void)seconds_until(world, "last verified in full");
   (void)world.memory();
   for (int slot = 0; world.show(problem).state == ProblemState::running; ++slot) {
     REQUIRE(slot < 20);
@@ -131,7 +131,7 @@ TEST_CASE("the scrub goes on among the results in the store after a restart") {
   must(world.operate(
       [now](Transaction& tx) { return tx.store.set_value("scrub", "segment:2 " + now + " 0"); }));
   world.restart();
-  (void)seconds_until(world, "last read again in whole");
+  (void)seconds_until(world, "last verified in full");
   world.settle();
   CHECK(says(stored(world), "; 1 damaged or gone"));
   CHECK(world.show(problem).accepted == 4);
@@ -160,7 +160,7 @@ TEST_CASE("the scrub reads no more a second than it may, and goes on where it wa
     std::this_thread::sleep_for(std::chrono::milliseconds{2});
   REQUIRE(written() != before);  // where it is
   world.restart();
-  const int rest = seconds_until(world, "last read again in whole");
+  const int rest = seconds_until(world, "last verified in full");
   CHECK(rest >= 1);
   CHECK(rest <= 9);  // less than from the beginning: that would be some 10 MB
 }
