@@ -56,15 +56,9 @@ std::pair<std::string, io::Path> named_data(const std::string& text) {
   return {path.filename().string(), path};
 }
 
-// Words between blanks.
+// As in a shell, words are between blanks or in quotes.
 std::vector<std::string> words_of(const std::string& line) {
-  std::vector<std::string> words;
-  for (std::size_t begin = line.find_first_not_of(' '); begin != std::string::npos;) {
-    const std::size_t end = std::min(line.find(' ', begin), line.size());
-    words.push_back(line.substr(begin, end - begin));
-    begin = line.find_first_not_of(' ', end);
-  }
-  return words;
+  return CLI::detail::split_up(line);
 }
 
 // Of a person at a terminal who gave no arguments. An empty answer keeps what there is.
