@@ -61,3 +61,10 @@ class SmallDisk:
 
     def close(self):
         subprocess.run(["umount", "-l", self.place], check=False, capture_output=True)
+
+
+def hidden(*paths):
+    """A mount namespace in which these files and directories are empty."""
+    there = [str(path) for path in paths if pathlib.Path(path).exists()]
+    hide = 'while [ "$1" != -- ]; do if [ -d "$1" ]; then mount -t tmpfs none "$1"; else mount --bind /dev/null "$1"; fi; shift; done; shift; '
+    return ["unshare", "--mount", "sh", "-c", hide + 'exec "$@"', "sh", *there, "--"]

@@ -11,6 +11,7 @@ import tarfile
 import tempfile
 import unittest
 
+from computers import hidden
 from harness import BUILD, SLOW, SOURCE, Grid, local_arguments, main
 
 RECIPE = re.compile(r"^<!-- recipe: (\w+) -->\n```sh\n(.*?)^```$", re.M | re.S)
@@ -23,8 +24,6 @@ light_source { <5, 5, -5> rgb 1 }
 sphere { <2 * cos(2 * pi * clock), 0, 2 * sin(2 * pi * clock)>, 1 pigment { rgb <1, 0.5, 0> } }
 plane { y, -1 pigment { checker rgb 0.2 rgb 0.8 } }
 """
-
-
 STUDY = """\
 values = num2cell(str2double(argv()));
 [damping, frequency] = values{:};
@@ -32,13 +31,6 @@ if isnan(frequency) error("no number"); end
 t = linspace(0, 10, 1001);
 printf("energy %.6f\\n", trapz(t, (exp(-damping * t) .* cos(frequency * t)) .^ 2));
 """
-
-
-def hidden(*paths):
-    """A mount namespace in which these files and directories are empty."""
-    there = [str(path) for path in paths if pathlib.Path(path).exists()]
-    hide = 'while [ "$1" != -- ]; do if [ -d "$1" ]; then mount -t tmpfs none "$1"; else mount --bind /dev/null "$1"; fi; shift; done; shift; '
-    return ["unshare", "--mount", "sh", "-c", hide + 'exec "$@"', "sh", *there, "--"]
 
 
 class Recipes(unittest.TestCase):
