@@ -17,17 +17,12 @@ import unittest
 from computers import hidden, may_unshare
 from harness import BUILD, SLOW, SOURCE, Grid, local_arguments, main, needs
 from tree import Tree
+from wrapping import without_origin
 
 ADMIN = BUILD / "bin" / "gleaner-admin"
 ROWS = 200
 PLOT = ("set terminal svg size 300,200; set output '{out.svg}'; set title '{label}'; load '{file:style}'; plot sin({a}*x)+{b}; "
         "set print '{out.txt}'; print sprintf('middle %.6f', sin({a})+{b})")
-
-
-def without_origin(table):
-    """What does not depend on who computed a row."""
-    rows = list(csv.DictReader(io.StringIO(table.decode())))
-    return [{name: value for name, value in row.items() if name not in ("seconds", "host")} for row in rows]
 
 
 class Tables(unittest.TestCase):
