@@ -3,11 +3,12 @@ import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { useActs } from "./acts";
 import { change, changeWith, list, may } from "./api";
+import { Find } from "./find";
 import { live } from "./live";
 import type { Ban, CodeInfo as Code, MadeCode, MadeToken, TokenInfo as Token } from "./messages";
 import { Ask, attempt, Card, Choice, FormDialog, Heading, Missing, rich, say, State, usePolled } from "./parts";
 import { QrCode } from "./qr";
-import { query, show } from "./route";
+import { query } from "./route";
 import { Rows, type Column } from "./rows";
 import { shared, t } from "./strings";
 import { t as l } from "./strings/later";
@@ -227,9 +228,7 @@ export function Access() {
   return (
     <>
       <Heading>{t.access}</Heading>
-      <form class="filter" onSubmit={event => event.preventDefault()}>
-        <input type="search" aria-label={l.accessFilter} placeholder={l.accessFilter} value={query("text")} onInput={event => show({ text: event.currentTarget.value })} />
-      </form>
+      <Find label={l.accessFilter} />
       <div class="cards"><Codes told={codes} />{may("owner") && <Tokens told={tokens} />}<Bans told={bans} /></div>
     </>
   );

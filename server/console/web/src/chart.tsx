@@ -32,7 +32,7 @@ export interface Line { label: string; colour: string; values: (number | null)[]
 // Charts of one group have one time range, in microseconds, and one cursor. `zoom`: to a range that was drawn with the mouse.
 export interface Share { from: number; to: number; group: string; zoom?: (from: number, to: number) => void }
 
-// A curve over time; `at` in microseconds. `band`: of durations, from the second line to the third, which is filled. `now`: what is told while there is no
+// A curve over time; `at` in microseconds. `band`: the lines are durations, and the area between the second and the third is filled. `now`: the text without a
 // cursor, otherwise the last values. `clockless`: the times stand under another chart of the group.
 export function Chart({ title, at, lines, top, band, share, now, height = 130, clockless }: {
   title: string; at: number[]; lines: Line[]; top?: number; band?: boolean; share?: Share; now?: string; height?: number; clockless?: boolean;

@@ -1,9 +1,10 @@
 // Relays as a tree, or sorted: how many hosts are under each, and what limits it.
 import { useActs } from "./acts";
 import { ask, list, type Host, type Relay } from "./api";
+import { Find } from "./find";
 import { hostNews, live } from "./live";
 import { Card, Heading, Missing, rich, State, usePolled } from "./parts";
-import { query, show } from "./route";
+import { query } from "./route";
 import { Rows, type Column } from "./rows";
 import { shared, t } from "./strings";
 import { t as l } from "./strings/later";
@@ -59,10 +60,9 @@ export function Relays() {
       <Heading>{t.relays}</Heading>
       {relays.length === 0 ? <Card title={l.relaysAndHosts} wide><p class="calm">{rich(l.noRelays)}</p></Card> : (
         <>
-          <form class="filter" onSubmit={event => event.preventDefault()}>
-            <input type="search" aria-label={l.relayFilter} placeholder={l.relayFilter} value={query("text")} onInput={event => show({ text: event.currentTarget.value })} />
+          <Find label={l.relayFilter}>
             <span class="calm" role="status">{t.of(count(found.length), count(relays.length))}</span>
-          </form>
+          </Find>
           {found.length === 0 ? <p class="calm">{l.nothingMatches}</p> : <Rows label={t.relays} columns={columns} rows={found} id={row => row.relay.name} brief={brief} />}
         </>
       )}
