@@ -21,6 +21,7 @@ void add_flow_commands(CLI::App& program, Action& chosen);
 void add_strategy_commands(CLI::App& program, CLI::App& problems, Action& chosen);
 void add_errors_command(CLI::App& problems, Action& chosen);
 void add_output_command(CLI::App& problems, Action& chosen);
+void add_result_commands(CLI::App& problems, Action& chosen);
 void add_contribution_command(CLI::App& program, Action& chosen);
 void add_host_commands(CLI::App& program, Action& chosen);
 void add_code_commands(CLI::App& program, Action& chosen);
