@@ -4,14 +4,13 @@ that are there (server/console/PAGES.md) anew."""
 import contextlib
 import os
 import pathlib
-import shutil
 import time
 import unittest
 
 from browser import CHROMIUM
-from harness import MANDELBROT, SQUARES, FakeHost, Grid, main, needs
+from harness import MANDELBROT, SQUARES, Grid, main, needs
 from person import Person
-from wrapping import add_wrapped
+from wrapping import add_failing, add_wrapped
 
 PICTURES, SHOWN = os.environ.get("GLEANER_PICTURES"), os.environ.get("GLEANER_SCREENS")
 PAGES = {"overview": "#/", "problems": "#/problems", "problem": "#/problems/1", "running": "#/problems/3", "table": "#/problems/2?row=2", "flow": "#/flows/study", "flows": "#/problems?open=study", "hosts": "#/hosts", "host": "#/hosts/1", "add": "#/add",
@@ -86,18 +85,7 @@ class Looks(unittest.TestCase):
 
     def stopped(self, grid):
         """A problem whose application fails on each host."""
-        shaky = grid.directory / "shaky"
-        shutil.copytree(SQUARES, shaky)
-        (shaky / "manifest.toml").write_text((shaky / "manifest.toml").read_text().replace('"squares"', '"shaky"', 1))
-        grid.add_application(shaky)
-        grid.admin("host", "hold", "kitchen-pc", "--reason", "not this")
-        identity = grid.add_problem("shaky", "trembling", "--strategy", "rts", "--priority", "5", count=1)
-        for number in range(5):
-            host = FakeHost(grid, f"lab-{number}")
-            granted = host.work()[1]["decoded"]
-            if not granted or granted[0]["problem"] != identity:
-                break
-            grid.request("POST", "/v1/failure", {"unit": granted[0]["unit"], "kind": "kernel-crashed", "item": 0, "message": "no such file"}, host.token)
+        identity = add_failing(grid, "kitchen-pc", lambda number: "no such file")
         grid.admin("host", "release", "kitchen-pc")
         self.assertEqual(grid.problem(identity)["state"], "stopped")
         return identity

@@ -6,8 +6,9 @@ import shutil
 import unittest
 
 from browser import CHROMIUM
-from harness import MANDELBROT, SQUARES, FakeHost, Grid, main, needs
+from harness import MANDELBROT, SQUARES, Grid, main, needs
 from person import Person
+from wrapping import add_failing
 
 PICTURE = os.environ.get("GLEANER_PICTURE")  # a file for a screenshot of a problem's page
 VALLEY = {"width": 600, "height": 420, "iterations": 400000 if PICTURE else 20000}
@@ -149,20 +150,8 @@ class Problems(unittest.TestCase):
 
     def stop(self, grid, person):
         """One whose application fails on each host: why comes first, what can be done are buttons, and `watch` ends with the reason."""
-        shaky = grid.directory / "shaky"
-        shutil.copytree(SQUARES, shaky)
-        (shaky / "manifest.toml").write_text((shaky / "manifest.toml").read_text().replace('"squares"', '"shaky"', 1))
-        grid.add_application(shaky)
-        grid.admin("host", "hold", "kitchen-pc", "--reason", "not this")
-        identity = grid.add_problem("shaky", "trembling", "--strategy", "rts", "--priority", "5", count=1)
         banner = "Ray Tracer 3.7\n" + "This is free software.\n" * 30  # longer than what the server's sentence keeps of it
-        for number in range(5):
-            host = FakeHost(grid, f"lab-{number}")
-            granted = host.work()[1]["decoded"]
-            if not granted or granted[0]["problem"] != identity:
-                break
-            grid.request("POST", "/v1/failure", {"unit": granted[0]["unit"], "kind": "kernel-crashed", "item": 0,
-                                                 "message": f"the kernel exited with status 1. Its last words: {banner}no such file: /home/{number}/table.txt"}, host.token)
+        identity = add_failing(grid, "kitchen-pc", lambda number: f"the kernel exited with status 1. Its last words: {banner}no such file: /home/{number}/table.txt")
         watched = grid.admin("problem", "watch", identity, check=False)
         self.assertIn(f"problem {identity} (trembling) is stopped: shaky@1.0.0: it fails on 4 of 4 hosts", watched.stdout)
         self.assertEqual(watched.returncode, 1)
