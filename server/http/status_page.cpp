@@ -106,7 +106,7 @@ std::string render_status_page(const service::ProjectSnapshot& snapshot) {
     page +=
         "<table><thead><tr><th>Host<th>State<th class=n>Cores<th class=n>Units<th class=n>Items "
         "accepted<th>Last "
-        "last report, ago</tr></thead><tbody>\n";
+        "report, ago</tr></thead><tbody>\n";
     for (const auto& host : hosts) page += host_row(host, status.now);
     page += "</tbody></table>";
     if (snapshot.hosts_total > hosts.size())
