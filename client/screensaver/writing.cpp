@@ -13,18 +13,10 @@ std::string items_text(std::int64_t count, std::string meaning) {
     meaning.erase(0, 4);
     if (count != 1 && meaning.find(' ') == std::string::npos) meaning += "s";
     if (count == 1 || meaning.find(' ') == std::string::npos)
-      return fmt::format("{} {}", with_commas(count), meaning);
+      return fmt::format("{} {}", count_text(count), meaning);
   }
   return counted(count, "piece");
 }
-
-}  // namespace
-
-std::string with_commas(std::int64_t number) {
-  return count_text(number);
-}
-
-namespace {
 
 // The picture stays for a while when its problem is done; then it is not what the sentence speaks of.
 bool is_of_before(const view::View& view) {

@@ -19,6 +19,5 @@ struct Writing {
 [[nodiscard]] Writing writing_of(const std::optional<view::View>& view);
 
 // 1234567 as "1,234,567".
-[[nodiscard]] std::string with_commas(std::int64_t number);
 
 }  // namespace gleaner::screensaver

@@ -1,5 +1,6 @@
 #include "client/screensaver/writing.h"
 
+#include "shared/base/figures.h"
 #include "tests/catch.h"
 
 namespace gleaner::screensaver {
@@ -46,10 +47,10 @@ TEST_CASE("Title and sentence agree on what is computed") {
 }
 
 TEST_CASE("Numbers have commas") {
-  CHECK(with_commas(0) == "0");
-  CHECK(with_commas(999) == "999");
-  CHECK(with_commas(1000) == "1,000");
-  CHECK(with_commas(-1234567) == "-1,234,567");
+  CHECK(count_text(0) == "0");
+  CHECK(count_text(999) == "999");
+  CHECK(count_text(1000) == "1,000");
+  CHECK(count_text(-1234567) == "-1,234,567");
 }
 
 }  // namespace
