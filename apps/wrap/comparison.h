@@ -1,8 +1,9 @@
 // The author's program that decides whether two results of one item are equal: `PROGRAM FILE FILE`, in the
 // manager's working directory, without input. Exit status 0: they are; 1: they are not, and the first line
 // that it prints says how. Any other end, also after 30 s for all files of an item, and a Python exception,
-// are failures of the program. They count as a difference, since what a stranger computed must not stop the
-// comparison, and are told with failure_mark in front. The files are named compare-1.EXT and compare-2.EXT.
+// are failures of the program. A failure counts as a difference, since what a volunteer computed must not
+// stop the comparison, and its text begins with failure_mark. The files are named compare-1.EXT and
+// compare-2.EXT.
 #pragma once
 
 #include <chrono>

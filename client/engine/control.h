@@ -33,8 +33,8 @@ struct ControlHelp {
 [[nodiscard]] ControlOutcome handle_control(Engine& engine, std::string_view line,
                                             const ControlHelp& help = {});
 
-// While nothing is computed, because a server does not take this computer: everybody is told why. It joins
-// with another code.
+// For a client that computes nothing, because its server refuses this computer. Every command is answered
+// with the reason, but `join` joins with another code and `quit` stops the client.
 [[nodiscard]] ControlOutcome handle_control_refused(std::string_view line, const std::string& why,
                                                     const ControlHelp& help = {});
 

@@ -94,7 +94,7 @@ class Membership {
   [[nodiscard]] UnitBook& units() { return units_; }
   [[nodiscard]] const UnitBook& units() const { return units_; }
   [[nodiscard]] bool holds(const Unit& unit) const;
-  // By this computer's clock, does a certificate begin later that the unit needs? REQUIRES: trusted().
+  // Is a certificate that the unit needs not valid yet, by this computer's clock? REQUIRES: trusted().
   [[nodiscard]] bool clock_is_early(const Unit& unit) const;
   // Again at every start: a certificate may have run out, the disk may have been changed.
   [[nodiscard]] Status check(const Unit& unit) const;

@@ -41,7 +41,7 @@ class Trust {
   // Its certificate of the project's work key is over: the project may have another by now, of the same key.
   // REQUIRES: knows_project().
   [[nodiscard]] bool work_certificate_expired(Timestamp now) const;
-  // By this computer's clock, does a certificate begin later that the unit needs? The clock is wrong.
+  // Is a certificate that the unit needs not valid yet, by this computer's clock? Then the clock is wrong.
   // REQUIRES: knows_project().
   [[nodiscard]] bool clock_is_early(const Granted& granted, Timestamp now) const;
 

@@ -31,9 +31,9 @@ struct TrafficLimits {
 };
 // Why nothing more may be moved; empty: it may.
 [[nodiscard]] std::string traffic_trouble(const TrafficCount& count, const TrafficLimits& limits);
-// Bytes that may still be moved today; INT64_MAX: any.
+// Bytes that may still be moved; INT64_MAX: any.
 [[nodiscard]] std::int64_t traffic_left(const TrafficCount& count, const TrafficLimits& limits);
-// "traffic: 12.0 MiB of 476.8 MiB today, 340.2 MiB this month".
+// "traffic: 12.0 MiB of 500.0 MiB today, 340.2 MiB this month".
 [[nodiscard]] std::string text_of(const TrafficCount& count, const TrafficLimits& limits);
 
 }  // namespace gleaner::client_policy

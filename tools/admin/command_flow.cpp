@@ -377,10 +377,10 @@ void add_flow_commands(CLI::App& program, Action& chosen) {
       "The nodes' problems are called FLOW/NODE; one that was added again is FLOW/NODE.2.\n"
       "You may interrupt the command: the same one, on this computer or another, resumes the\n"
       "flow. A failed node stops only the nodes that need it.\n"
-      "Mistakes of all nodes are told before the first is added. Where parameters or files have\n"
-      "changed since a node was added, a line says so. With --again it is added once more, as are\n"
-      "the nodes that need its results. A stopped node goes on with what is accepted, unless\n"
-      "another version of its application would be added now.\n"
+      "All nodes are checked before the first is added. Where parameters or files have changed\n"
+      "since a node was added, a line says so. With --again it is added once more, as are the\n"
+      "nodes that need its results. A stopped node is retried and keeps its accepted items; if\n"
+      "the application has another version by now, the node is added once more instead.\n"
       "Exit status: 0 if all nodes are finished, 1 if not.\n\n"
       "Example:\n  gleaner-admin flow run study.toml");
   declare(*flows, chosen, "show", "Show how far it is", std::make_shared<FlowOptions>(), show);

@@ -70,8 +70,8 @@ class FairShare {
 
   // Used time over weight, relative to the others': what a restart has to know.
   [[nodiscard]] double service(ProblemId problem, Timestamp now) const;
-  // Slots that units hold now, of all problems, each once. While one problem competes alone, silent ones,
-  // too.
+  // How many slots hold units now. A slot counts once, whatever problems its units are of. Slots of silent
+  // hosts count while one problem competes alone.
   [[nodiscard]] std::int64_t slots_held() const;
   // Slot-seconds charged so far.
   [[nodiscard]] double slot_seconds(ProblemId problem, Timestamp now) const;

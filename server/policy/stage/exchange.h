@@ -122,8 +122,8 @@ struct StageCounts {
   std::int64_t units = 0, open_units = 0, splits = 0, recovered = 0, copies = 0, disputes = 0;
   std::int64_t contributors = 0;  // hosts that items were accepted from
   double rate = 0;                // sum of the rates of the hosts now running
-  std::int64_t slots = 0;         // that are heard of, and not stalled
-  std::int64_t busy = 0;          // of these, which hold a unit
+  std::int64_t slots = 0;         // that are on: heard of lately, not stalled
+  std::int64_t busy = 0;          // of these, those with a unit
   double watts = 0;               // that the busy ones draw, where owners said so
 };
 
