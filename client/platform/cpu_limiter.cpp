@@ -1,6 +1,7 @@
 #include "client/platform/cpu_limiter.h"
 
 #include <algorithm>
+#include <cmath>
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -42,6 +43,7 @@ struct Member {
   int threads;
   bool paused = false;
   bool stopped = false;         // by the controller
+  bool waits = false;           // for its turn: it may run, and others of its kind do
   std::string offence;          // it was killed for it
   std::optional<Duration> cpu;  // at the last look, if there was one
   SteadyClock::time_point seen;
@@ -74,6 +76,7 @@ struct CpuLimiter::State {
   // no time to lose.
   void start_counting(Member& member) {
     member.cpu.reset();
+    member.waits = false;
     member.next = never;
     if (!needs_looks(member)) return;
     member.interval = member.paused ? Standstill::interval_min : CpuShare::slice;
@@ -123,13 +126,42 @@ struct CpuLimiter::State {
     }
   }
 
+  // Do as many run as their shares allow together?
+  [[nodiscard]] bool is_crowded(const Member& beginner) const {
+    double allowed = 0;
+    int running = 0;
+    for (const auto& [tree, member] : members) {
+      if (member.paused || !member.offence.empty()) continue;
+      allowed += share * member.threads;
+      if (!member.stopped) running += member.threads;
+    }
+    return running > 0 && running + beginner.threads > static_cast<int>(std::ceil(allowed));
+  }
+
+  // The one that has waited for most.
+  void begin_next() {
+    Member* next = nullptr;
+    for (auto& [tree, member] : members)
+      if (member.waits && (next == nullptr || member.controller.balance() > next->controller.balance()))
+        next = &member;
+    if (next != nullptr) next->next = SteadyClock::time_point::min();
+  }
+
   void slice(Member& member, Duration elapsed, Duration consumed) {
     const bool full = share >= 1;
     Slice decision = member.controller.next(elapsed, consumed);
     if (full && !member.stopped && member.controller.balance() > -tolerance) decision = Slice::run;
     const bool stop = decision == Slice::stop;
     const bool begins = member.stopped && !stop;
+    // A slice at most: one of those that run may not use what it may.
+    if (begins && !std::exchange(member.waits, false) && is_crowded(member)) {
+      member.waits = true;
+      member.interval = CpuShare::slice;
+      return;
+    }
+    const bool ends = stop && !member.stopped;
     hold(member, member.stopped, stop);
+    if (ends) begin_next();
     if (stop) {
       member.interval = std::clamp<Duration>(member.controller.until_credit(), std::chrono::milliseconds{1},
                                              look_at_stopped);
@@ -146,10 +178,9 @@ struct CpuLimiter::State {
     while (!ending) {
       const auto now = SteadyClock::now();
       auto next = never;
-      for (auto& [tree, member] : members) {
+      for (auto& [tree, member] : members)
         if (member.next <= now) look(member, now);
-        next = std::min(next, member.next);
-      }
+      for (const auto& [tree, member] : members) next = std::min(next, member.next);
       if (next == never)
         wake.wait(lock);
       else

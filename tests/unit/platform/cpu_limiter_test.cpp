@@ -105,6 +105,43 @@ TEST_CASE("Two limited spinners use CPU as their shares say: 10 to 5") {
   CHECK(ratio < 2.8);
 }
 
+bool is_stopped(const Spinner& spinner) {
+  std::ifstream file("/proc/" + std::to_string(spinner.process->tree().native()) + "/stat");
+  std::string number, name, state;
+  file >> number >> name >> state;
+  return state == "T";
+}
+
+TEST_CASE("Two kernels that may use half of a core each take turns") {
+  if (std::thread::hardware_concurrency() < 2) return;
+  const Spinner one, other;
+  int attempts_left = 5;
+  while (attempts_left-- > 0) {
+    CpuLimiter limiter;
+    limiter.add({one.process->tree(), 1, {}});
+    limiter.add({other.process->tree(), 1, {}});
+    limiter.set_share(0.5);  // both begin at the same moment
+    std::this_thread::sleep_for(100ms);
+    const Duration used_before = one.cpu() + other.cpu();
+    const auto begin = std::chrono::steady_clock::now();
+    int looks = 0, both = 0, either = 0;
+    for (; std::chrono::steady_clock::now() < begin + 1s; ++looks) {
+      const int running = (is_stopped(one) ? 0 : 1) + (is_stopped(other) ? 0 : 1);
+      both += running == 2 ? 1 : 0;
+      either += running;
+      std::this_thread::sleep_for(500us);
+    }
+    const double passed = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    const double used = to_seconds(one.cpu() + other.cpu() - used_before);
+    // Whom other load keeps from its share is not stopped.
+    if (used < 0.9 * passed * either / looks) continue;
+    INFO(both << " of " << looks);
+    CHECK(both < looks / 10);
+    return;
+  }
+  WARN("other load left too little processor time to see them take turns");
+}
+
 TEST_CASE("A limited spinner never uses more than its share") {
   const Spinner spinner;
   CpuLimiter limiter;
