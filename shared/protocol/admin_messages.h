@@ -289,6 +289,7 @@ struct HostInfo {
   std::optional<HostId> relay = {};
   std::optional<ItemBytes> item = {};
   std::optional<double> cores_lent = {};
+  std::optional<std::int64_t> memory_lent = {};
   std::optional<Readings> readings = {};
   std::vector<std::string> capabilities = {};
   std::vector<int> cpu_day = {};

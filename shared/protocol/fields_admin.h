@@ -304,6 +304,8 @@ void visit(Archive& archive, Of<Archive, HostInfo>& message) {
   archive("item", message.item, Plain{}, "of a relay, as it reported last");
   archive("cores_lent", message.cores_lent, Number{},
           "whole cores that its owner lends now: two cores at 20 % are 0.4; absent: not reported yet");
+  archive("memory_lent", message.memory_lent, Whole{0, limits::memory_bytes_max},
+          "bytes that kernels may use now; absent: not reported yet");
   archive("readings", message.readings, Plain{}, "as it reported last; absent: not since the server started");
   archive.defaulted("capabilities", message.capabilities, List{limits::capabilities_max, Text{}},
                     "what kernels find on it, such as \"python 3.11\", as it reported last");

@@ -9,7 +9,8 @@ import threading
 import time
 import unittest
 
-from harness import LONG, MANDELBROT, RAYTRACE, Grid, main, sandbox_arguments
+from computers import ControlGroups
+from harness import LONG, MANDELBROT, RAYTRACE, SQUARES, Grid, main, sandbox_arguments
 from sessions import cpu_seconds
 
 
@@ -111,6 +112,38 @@ class Owner(unittest.TestCase):
             grid.wait_until("a level", lambda: re.search(r"^computing .*says 50 %: clouds$", self.why(grid)["reason"]), 60)
             refused = grid.control("one", "prefs", "set", "outside_signal", "http://192.0.2.1/", check=False)
             self.assertEqual((refused.returncode, "an address of this computer" in refused.stderr), (1, True))
+
+    @unittest.skipUnless(ControlGroups.available, "no control groups of version 1 can be made here")
+    def test_the_server_knows_what_a_container_may_use_now(self):
+        if os.cpu_count() < 2:
+            self.skipTest("one processor")
+        groups = ControlGroups(cpuset__cpus="0-1", cpu__cfs_quota_us=60_000, memory__limit_in_bytes=1 << 30)
+        self.addCleanup(groups.close)
+        with Grid("work.commit_seconds = 1\nwork.unit_minimum_seconds = 1\n") as grid:
+            grid.start_server()
+            grid.add_application(SQUARES)
+            grid.add_problem("squares", "squares", count=100_000, pause=0.1)
+            grid.join("one")
+
+            def known():
+                host, = grid.admin_json("host", "list")["items"]
+                return round(host.get("cores_lent", 0), 2), host.get("memory_lent", 0) >> 20
+
+            def status():
+                return grid.control("one", "status", check=False).stdout
+
+            grid.start("one", "gleaner-client", "run", "--state", grid.state("one"), *sandbox_arguments(grid.state("one")), "--run", "always",
+                       "--priority", "normal", "--benchmark-mflops", 1000, before=groups.before)
+            # Half of the memory is for kernels, unless the owner says otherwise.
+            grid.wait_until("the quota", lambda: known() == (0.6, 512), 60)
+            self.assertIn(f"0.6 of {os.cpu_count()} cores", status())
+            groups.set("cpu.cfs_quota_us", -1)
+            groups.set("memory.limit_in_bytes", 600 << 20)
+            grid.wait_until("no quota, less memory", lambda: known() == (2, 300), 60)
+            groups.set("cpuset.cpus", "0")
+            grid.wait_until("one processor", lambda: known() == (1, 300), 60)
+            self.assertIn(f"1 of {os.cpu_count()} cores", status())
+            grid.kill("one")
 
     def test_a_long_pause_saves_the_item_in_progress(self):
         picture = {"scene": "D", "width": 800, "height": 1, "samples": 16, "brute_force": "true"}

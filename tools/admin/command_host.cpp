@@ -69,6 +69,13 @@ std::string cores_text(const protocol::HostInfo& host) {
                                                           : all;
 }
 
+std::string memory_text(const protocol::HostInfo& host) {
+  const std::string all = bytes_text(host.memory_bytes);
+  return host.memory_lent && *host.memory_lent < host.memory_bytes
+             ? bytes_text(*host.memory_lent) + " of " + all
+             : all;
+}
+
 std::string reason_of(const protocol::HostInfo& host) {
   return protocol::clean_line(host.state_reason, limits::message_length_max);
 }
@@ -189,7 +196,7 @@ std::string host_text(const protocol::HostInfo& host, const RelayWords& relay, T
        {"remark", reason_of(host)},
        {"platform", host.platform},
        {"cores", cores_text(host)},
-       {"memory", bytes_text(host.memory_bytes)},
+       {"memory", memory_text(host)},
        {"in use", readings_text(host.readings.value_or(protocol::Readings{}))},
        {"has", joined(host.capabilities)},
        {"client", host.client_version},

@@ -88,6 +88,7 @@ struct Host {
   Timestamp stored_contact{};                    // last_contact as written
   UnitSet units;                                 // open ones
   int cores_offered = 0;                         // of its last request for work since the start; 0: none yet
+  std::int64_t memory_offered = 0;               // likewise
   std::optional<protocol::ItemBytes> item = {};  // a relay, as it said last
   policy::Instances instances = {};              // that spoke lately
   double cpu_share = 1;                          // of each core that its owner lends, as it said last
@@ -100,7 +101,11 @@ struct Host {
   [[nodiscard]] int usable_cores() const {
     return cores_offered > 0 && cores_offered < row.cores ? cores_offered : row.cores;
   }
-  // The same in whole cores: two at 20 % are 0.4.
+  // 0: not known.
+  [[nodiscard]] std::int64_t usable_memory() const {
+    return memory_offered > 0 ? memory_offered : row.memory_bytes;
+  }
+  // The cores as whole ones: two at 20 % are 0.4.
   [[nodiscard]] double lent_cores() const { return usable_cores() * cpu_share; }
 };
 

@@ -246,6 +246,7 @@ protocol::HostInfo describe(const Model& model, const Host& host, Timestamp now)
   if (row.relay != HostId{}) info.relay = row.relay;
   info.item = host.item;
   if (host.cores_offered > 0) info.cores_lent = host.lent_cores();
+  if (host.memory_offered > 0) info.memory_lent = host.memory_offered;
   info.readings = host.readings;
   info.cpu_day = host.day.percents(now);
   info.capabilities = host.capabilities;

@@ -29,7 +29,7 @@ std::optional<Reason> obstacle(const Model& model, const Problem& problem, const
   const bool own_word = speaker.platforms.empty();
   if (manifest.kernel_for(own_word ? std::vector{host.row.platform} : speaker.platforms).empty())
     return Reason{"platform", host.row.platform, "the application has no kernel for " + host.row.platform};
-  if (host.row.memory_bytes > 0 && manifest.memory_bytes > host.row.memory_bytes) {
+  if (host.usable_memory() > 0 && manifest.memory_bytes > host.usable_memory()) {
     const std::string needed = fmt::format("{:.0f}", static_cast<double>(manifest.memory_bytes) / mebibyte);
     return Reason{"memory", needed, "less than " + needed + " MiB of memory"};
   }

@@ -86,6 +86,7 @@ Status decide_work(Transaction& tx, HostId id, const protocol::WorkRequest& requ
     return {};
   }
   host.cores_offered = request.cores;
+  host.memory_offered = request.memory_bytes;
   host.cpu_share = request.cpu_share.value_or(1);
   if (request.readings) take_readings(host, *request.readings, tx.now);
   host.capabilities = request.capabilities;

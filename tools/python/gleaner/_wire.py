@@ -511,6 +511,7 @@ class HostInfo(HostInfoAlways, total=False):
     relay: int
     item: ItemBytes
     cores_lent: float
+    memory_lent: int
     readings: Readings
 
 

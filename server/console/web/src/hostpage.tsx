@@ -1,7 +1,7 @@
 // One host: what it does, has done and is, and what an operator can do about it.
 import { useState } from "preact/hooks";
 import { ask, change, list, may, type Host, type Unit } from "./api";
-import { cores, Day, stateOf, trust } from "./hosts";
+import { cores, Day, lent, stateOf, trust } from "./hosts";
 import { Ask, attempt, Card, Crumbs, Figure, Heading, Missing, State, Strip, usePolled } from "./parts";
 import { relayOf, useRelays } from "./relays";
 import { shared, t } from "./strings";
@@ -38,7 +38,7 @@ export function HostPage({ id }: { id: number }) {
         <Card title={t.units} wide>{!units ? <Missing wrong={noUnits} /> : units.length > 0 ? <Timeline units={units} /> : <p class="calm">{l.noUnits}</p>}</Card>
         <Card title={t.details}>
           <dl class="facts">
-            <dt>{l.hostFacts.cores}</dt><dd>{host.cores}, {bytes(host.memory_bytes)}</dd>
+            <dt>{l.hostFacts.cores}</dt><dd>{cores(host)}, {lent(host.memory_lent, host.memory_bytes, bytes)}</dd>
             <dt>{l.hostFacts.speed}</dt><dd>{host.mflops ? `${figure(host.mflops)} Mflop/s` : l.notMeasured}</dd>
             <dt>{l.hostFacts.platform}</dt><dd>{host.platform}</dd>
             <dt>{l.hostFacts.offers}</dt><dd>{host.capabilities.length ? host.capabilities.map((each, i) => <>{i > 0 && ", "}<a href={needsLink([each.split(" ")[0]])}>{each}</a></>) : l.notReported}</dd>

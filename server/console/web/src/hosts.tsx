@@ -15,8 +15,10 @@ export const stateOf = (host: Host): string => (host.on_hold && host.state === "
 const doing = (host: Host): string => host.state !== "active" ? "" : host.open_units > 0 ? plural(host.open_units, t.hasUnits) : host.on_hold || host.state_reason || t.waitingForWork;
 // How likely a result of it is right, where it is believed least.
 export const trust = (host: Host): string => ((host.trust ?? -1) < 0 ? "–" : percent(host.trust!));
-// That its owner lends, in whole cores: two at 20 % are 0.4.
-export const cores = (host: Host): string => (host.cores_lent !== undefined && host.cores_lent < host.cores ? t.of(figure(host.cores_lent), count(host.cores)) : count(host.cores));
+// What its owner lends, of what there is.
+export const lent = (part: number | undefined, whole: number, text: (value: number) => string): string => (part !== undefined && part < whole ? t.of(text(part), text(whole)) : text(whole));
+// In whole cores: two at 20 % are 0.4.
+export const cores = (host: Host): string => lent(host.cores_lent, host.cores, figure);
 
 // A day of hours as bars; an hour of which nothing was reported is a gap.
 export function Day({ hours }: { hours: number[] }) {

@@ -144,8 +144,8 @@ export interface HostInfo {
   id: number; name: string; state: HostState; platform: string; cores: number; memory_bytes: number; client_version: string;
   mflops: number; speeds?: HostSpeeds; items_accepted: number; cost_accepted: number; failures: number; disagreements: number;
   enrolled_at: number; last_contact: number; open_units: number; state_reason: string; code: string; tags: string[];
-  on_hold: string; trust: number; relay?: number; item?: ItemBytes; cores_lent?: number; readings?: Readings;
-  capabilities: string[]; cpu_day: number[];
+  on_hold: string; trust: number; relay?: number; item?: ItemBytes; cores_lent?: number; memory_lent?: number;
+  readings?: Readings; capabilities: string[]; cpu_day: number[];
 }
 export type HostState = "active" | "revoked" | "left";
 export interface RevokeHost {
