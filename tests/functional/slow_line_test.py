@@ -1,7 +1,8 @@
 """A computer behind a line of 8 kB a second that loses packets and breaks connections, whose client and server are killed in the middle,
 and many computers that share a line: an application arrives and a result leaves, each byte about once. So it does where dates jump meanwhile,
 and a line that breaks while a computer joins leaves one host. GLEANER_PCS=12 is the long form: so many
-share a line of 100 kB a second, and the application has a megabyte."""
+share a line of 100 kB a second, the application has a megabyte, and of a line whose connections last all
+that crosses is counted."""
 import os
 import random
 import re
@@ -36,10 +37,23 @@ class SlowLine(unittest.TestCase):
         grid.join(name, code=code_at(grid.own_code, f"127.0.0.1:{link.port}"))
 
     def test_killed_in_the_middle_each_byte_crosses_about_once(self):
+        crossed, connections = self.killed_in_the_middle(RESULT, breaks=BREAKS)
+        self.assertLess(crossed["down"], 1.05 * APPLICATION + CONNECTION * connections)
+        self.assertLess(crossed["up"], 1.05 * RESULT + CONNECTION * connections + PIECE)
+
+    @unittest.skipUnless(LONG, "takes eight minutes")
+    def test_killed_in_the_middle_no_more_than_a_twentieth_crosses_twice(self):
+        result = 1_600_000
+        crossed, _ = self.killed_in_the_middle(result)
+        self.assertLess(crossed["down"], 1.05 * APPLICATION)
+        self.assertLess(crossed["up"], 1.05 * result)
+
+    def killed_in_the_middle(self, result, **line):
+        """The bytes that crossed each way, and the connections."""
         with Grid(SETTINGS) as grid:
             grid.start_server()
-            grid.add_application(large(grid, APPLICATION, RESULT))
-            link = Link(grid.port, up=LINE, down=LINE, latency=0.05, loss=0.03, breaks=BREAKS)
+            grid.add_application(large(grid, APPLICATION, result))
+            link = Link(grid.port, up=LINE, down=LINE, latency=0.05, loss=0.03, **line)
             self.addCleanup(link.close)
             self.join(grid, "pc", link)
             connections = link.connections
@@ -54,15 +68,14 @@ class SlowLine(unittest.TestCase):
             self.assertRegex(grid.control("pc", "why").stdout, FETCHING)
             ends = {"pc": lambda: grid.start_client("pc"), "server": grid.start_server}
             for way, size, part, name in (("down", APPLICATION, 0.4, "pc"), ("down", APPLICATION, 0.6, "server"), ("down", APPLICATION, 0.8, "pc"),
-                                          ("up", RESULT, 0.4, "pc"), ("up", RESULT, 0.7, "server")):
+                                          ("up", result, 0.4, "pc"), ("up", result, 0.7, "server")):
                 grid.wait_until("a part of it", lambda: crossed(way) > part * size, 480)
                 grid.kill(name, signal.SIGKILL)
                 ends[name]()
             grid.wait_finished(identity, 480)
             connections = link.connections - connections
-            print(f"down {crossed('down')} of {APPLICATION}, up {crossed('up')} of {RESULT}, {connections} connections", flush=True)
-            self.assertLess(crossed("down"), 1.05 * APPLICATION + CONNECTION * connections)
-            self.assertLess(crossed("up"), 1.05 * RESULT + CONNECTION * connections + PIECE)
+            print(f"down {crossed('down')} of {APPLICATION}, up {crossed('up')} of {result}, {connections} connections", flush=True)
+            return {way: crossed(way) for way in ("down", "up")}, connections
 
     @dated
     def test_dates_that_jump_in_the_middle_of_an_upload_cost_nothing(self):
