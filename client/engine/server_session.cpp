@@ -188,15 +188,15 @@ void ServerSession::note_instance(std::optional<protocol::InstanceOrder> order) 
   if (order == protocol::InstanceOrder::part) events_.emplace_back(HostCopied{});
 }
 
-void ServerSession::note_work(const protocol::WorkReply& reply, bool urgent, SteadyTime now) {
+void ServerSession::note_work(const protocol::WorkReply& reply, bool urgent, Duration took, SteadyTime now) {
   if (reply.slowest_performance > 0) slowest_performance_ = reply.slowest_performance;
   // Results alone. The heartbeat stays due, since it alone carries what kernels saved.
   if (asked_.empty()) return;
   pacing_.heartbeat_in(reply.interval_seconds, now);
   no_work_reason_ = reply.grants.size() < asked_.size() ? reply.reason : std::string();
   pacing_.work_answered(
-      {asked_.size(), reply.grants.size(), urgent, !reply.units.empty(), reply.retry_after_seconds}, now,
-      services_.random);
+      {asked_.size(), reply.grants.size(), urgent, !reply.units.empty(), reply.retry_after_seconds, took},
+      now, services_.random);
 }
 
 void ServerSession::send(protocol::WorkRequest request) {
@@ -206,17 +206,17 @@ void ServerSession::send(protocol::WorkRequest request) {
   const bool urgent = std::any_of(asked_.begin(), asked_.end(), [](const auto& slot) { return slot.urgent; });
   std::vector<UnitId> commits;
   for (const protocol::CommitRequest& commit : request.commits) commits.push_back(commit.unit);
-  exchange(
-      transport::json_request(server_, "/v1/work", protocol::encode(request)),
-      [this, urgent, commits = std::move(commits)](const transport::Answer& answer, SteadyTime at) -> Status {
-        auto reply = understand<protocol::WorkReply>(answer);
-        if (reply.ok()) note_instance(reply->instance);
-        if (reply.ok()) note_work(*reply, urgent, at);
-        asked_.clear();
-        const Status outcome = outcome_of(reply);
-        events_.push_back(WorkAnswered{commits, std::move(reply)});
-        return outcome;
-      });
+  exchange(transport::json_request(server_, "/v1/work", protocol::encode(request)),
+           [this, urgent, begun = services_.clock.steady(), commits = std::move(commits)](
+               const transport::Answer& answer, SteadyTime at) -> Status {
+             auto reply = understand<protocol::WorkReply>(answer);
+             if (reply.ok()) note_instance(reply->instance);
+             if (reply.ok()) note_work(*reply, urgent, at - begun, at);
+             asked_.clear();
+             const Status outcome = outcome_of(reply);
+             events_.push_back(WorkAnswered{commits, std::move(reply)});
+             return outcome;
+           });
 }
 
 void ServerSession::send(protocol::HeartbeatRequest request, SteadyTime now) {

@@ -98,7 +98,7 @@ class ServerSession {
   void after_exchange(const transport::Answer& answer, const Status& outcome, SteadyTime now);
   [[nodiscard]] protocol::Instance next_instance() { return {instance_.id, ++instance_.sequence}; }
   void note_instance(std::optional<protocol::InstanceOrder> order);
-  void note_work(const protocol::WorkReply& reply, bool urgent, SteadyTime now);
+  void note_work(const protocol::WorkReply& reply, bool urgent, Duration took, SteadyTime now);
 
   Services& services_;
   transport::Workers& workers_;

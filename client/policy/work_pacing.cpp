@@ -29,8 +29,9 @@ void WorkPacing::answered(const WorkOutcome& outcome, SteadyTime now, Random& ra
   refused_ = outcome.granted == 0 && (outcome.urgent || refused_);
   const double seconds = wait_seconds(outcome);
   // A server that names no time is asked as seldom as one that fails.
-  busy_at_ = now + (seconds > 0 ? spread(random, from_seconds(seconds))
-                                : std::max<Duration>(std::chrono::seconds{1}, unnamed_.failed(random)));
+  const Duration wait = seconds > 0 ? spread(random, from_seconds(seconds))
+                                    : std::max<Duration>(std::chrono::seconds{1}, unnamed_.failed(random));
+  busy_at_ = now + std::max(wait, std::min(waits_per_exchange * outcome.took, slow_wait_max));
   idle_at_ = outcome.urgent ? busy_at_ : std::min(busy_at_, now + idle_retry);
 }
 

@@ -57,6 +57,20 @@ TEST_CASE("A unit, an order or a short wait ends the rest") {
   CHECK(wait_of(pacing, begun) <= protocol::latest_return(5) + 1e-6);
 }
 
+TEST_CASE("Where an exchange takes long, asking takes a twentieth of the time") {
+  Random random(2);
+  WorkPacing pacing;
+  const auto wait_after = [&](Duration took) {
+    WorkOutcome outcome = nothing(0.5);
+    outcome.took = took;
+    pacing.answered(outcome, begun, random);
+    return wait_of(pacing, begun);
+  };
+  CHECK(wait_after(10ms) <= protocol::latest_return(0.5) + 1e-6);
+  CHECK(wait_after(400ms) == Approx(8));
+  CHECK(wait_after(1min) == Approx(10));
+}
+
 TEST_CASE("A server may name a longer wait than a minute, an hour at most") {
   Random random(3);
   WorkPacing pacing;
