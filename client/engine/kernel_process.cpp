@@ -4,6 +4,7 @@
 
 #include "client/engine/excess.h"
 #include "client/engine/set_aside.h"
+#include "shared/base/capability.h"
 #include "shared/base/paths.h"
 
 namespace gleaner::engine {
@@ -39,12 +40,16 @@ Status KernelProcess::start(const Prepared& prepared, ProblemId problem) {
   launch.threads = std::clamp(wanted, 1, services_.settings.cores);
   launch.memory_bytes = prepared.manifest.memory_bytes;
   launch.disk_bytes = prepared.manifest.disk_bytes;
+  const bool modules = name_modules(prepared.manifest.needs);
+  launch.runtime = sandbox::kernel_runtime(modules);
   TRY_ASSIGN(std::unique_ptr<io::Process> process, services_.launcher.start(launch));
   launch_ = std::move(launch);
   tree_ = process->tree();
   threads_ = launch_.threads;
   services_.gate.add({tree_, threads_, services_.launcher.control_group(slot_)});
-  session_ = std::make_unique<contract::KernelSession>(std::move(process), prepared.manifest.item_bytes);
+  session_ = std::make_unique<contract::KernelSession>(
+      std::move(process), prepared.manifest.item_bytes,
+      modules ? contract::Modules::declared : contract::Modules::undeclared);
   problem_ = problem;
   problem_directory_.clear();
   return {};

@@ -9,6 +9,7 @@
 #include "shared/base/result.h"
 #include "shared/io/process.h"
 #include "shared/sandbox/kernel_limits.h"
+#include "shared/sandbox/runtime_files.h"
 
 namespace gleaner::host {
 
@@ -21,6 +22,7 @@ struct KernelLaunch {
   int threads = 1;
   std::int64_t memory_bytes = 0;
   std::int64_t disk_bytes = 0;
+  sandbox::Runtime runtime = sandbox::Runtime::promised;  // what it finds on this computer
 };
 
 using sandbox::kernel_memory_max;

@@ -18,13 +18,15 @@ constexpr std::size_t answer_bytes_max = 4096;
 constexpr Duration glance = std::chrono::milliseconds{5};
 
 // The modules are those that many functions import and that are large as wheels. Their versions are those
-// that their packages state: to import them takes seconds.
+// that their packages state: to import them takes seconds. An application that needs others says
+// python-packages: kernels then find whatever is installed.
 constexpr const char* script = R"(#!/usr/bin/python3
 import os
 import sys
 from importlib import util
 
 print("python %d.%d" % sys.version_info[:2])
+print("python-packages")
 try:
     print(os.confstr("CS_GNU_LIBC_VERSION"))
 except (AttributeError, OSError, ValueError):
@@ -61,6 +63,7 @@ Interpreters::Interpreters(host::Launcher& launcher, io::Files& files, io::Path 
   launch_.program = launch_.bundle_directory / "interpreters.py";
   launch_.memory_bytes = 256 << 20;
   launch_.disk_bytes = 1 << 20;
+  launch_.runtime = sandbox::Runtime::modules;
 }
 
 Interpreters::~Interpreters() {
@@ -85,7 +88,7 @@ Status Interpreters::start() {
 // All that a kernel in Python would see, and the directories in which packages are installed.
 std::string Interpreters::stamp() const {
   std::ostringstream text;
-  for (const sandbox::RuntimeFile& file : sandbox::runtime_files(launch_.program, root_)) {
+  for (const sandbox::RuntimeFile& file : sandbox::runtime_files(launch_.program, launch_.runtime, root_)) {
     const io::Path here = root_ / file.path.relative_path();
     for (const io::Path& path : {here, here / "dist-packages", here / "site-packages"}) {
       std::error_code absent;

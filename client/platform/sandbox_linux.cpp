@@ -55,7 +55,7 @@ class LinuxSandbox final : public Sandbox {
     const bool scratch = has_scratch(launch);
     sandbox::Confined confined;
     confined.program = std::move(program);
-    confined.runtime = sandbox::runtime_files(launch.program);
+    confined.runtime = sandbox::runtime_files(launch.program, launch.runtime);
     confined.readable = {{launch.bundle_directory, sandbox::kernel_bundle},
                          {launch.problem_directory, "/problem"}};
     confined.writable = {launch.slot_directory, sandbox::kernel_slot};

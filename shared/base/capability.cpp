@@ -86,6 +86,13 @@ bool are_met(std::span<const std::string> needs, std::span<const std::string> ca
   return std::ranges::all_of(needs, [&](const std::string& need) { return is_met(need, capabilities); });
 }
 
+bool name_modules(std::span<const std::string> needs) {
+  return std::ranges::any_of(needs, [](const std::string& text) {
+    const auto need = parse_need(text);
+    return need.ok() && need->name != "python" && need->name != "glibc";
+  });
+}
+
 std::string words_of_needs(std::span<const std::string> needs) {
   std::string words;
   for (std::size_t i = 0; i < needs.size(); ++i) {

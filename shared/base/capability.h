@@ -32,6 +32,8 @@ struct Need {
 // False for a need or a capability that cannot be read.
 [[nodiscard]] bool is_met(std::string_view need, std::span<const std::string> capabilities);
 [[nodiscard]] bool are_met(std::span<const std::string> needs, std::span<const std::string> capabilities);
+// Do they name modules of an interpreter, such as "numpy", beside the interpreter and the C library?
+[[nodiscard]] bool name_modules(std::span<const std::string> needs);
 // For people: "Python 3.9 or newer and numpy".
 [[nodiscard]] std::string words_of_needs(std::span<const std::string> needs);
 

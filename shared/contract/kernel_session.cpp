@@ -68,22 +68,33 @@ std::string_view between(std::string_view text, std::string_view left, std::stri
   return end == std::string_view::npos ? std::string_view{} : text.substr(0, end);
 }
 
-// What is missing, and how it is installed, by the last line of Python or of the dynamic loader.
-std::string remedy_for(std::string_view last) {
+// What is missing, and what to do about it, by the last line of Python or of the dynamic loader.
+std::string remedy_for(std::string_view last, Modules modules) {
   const std::string alone = ", or leave the application to other computers";
   constexpr std::string_view unopened = ": cannot open shared object file";
   if (const auto found = last.find(unopened); found != std::string_view::npos) {
     const std::string_view before = last.substr(0, found);
     const auto space = before.rfind(' ');  // npos + 1 is 0
-    return ": this computer lacks the shared library " +
-           protocol::clean_line(before.substr(space + 1), name_shown_max) +
+    const std::string library = protocol::clean_line(before.substr(space + 1), name_shown_max);
+    if (lacks_library(last))
+      return ": it needs the shared library " + library +
+             ", and programs find only the system's C and C++ libraries and those of the bundle. The author "
+             "of the application has to take it along";
+    return ": this computer lacks the shared library " + library +
            ", which the application needs. Install the package that has it" + alone;
   }
-  if (const auto module = between(last, "No module named '", "'"); is_module(module))
-    return ": this computer lacks the Python module " + std::string(module) +
-           ", which the application needs. Install it for all users (" + io::install_python_module(module) +
-           ")" + alone;
-  return ": this computer lacks a Python module that the application needs. Install it for all users" + alone;
+  const auto named = between(last, "No module named '", "'");
+  const std::string module = is_module(named) ? " " + std::string(named) : std::string();
+  if (modules == Modules::undeclared)
+    return ": it does not find " + (module.empty() ? "a Python module" : "the Python module" + module) +
+           ". The manifest declares none in `needs`, so that kernels have only Python's own and those of the "
+           "bundle. The author of the application has to declare it or take it along";
+  if (module.empty())
+    return ": this computer lacks a Python module that the application needs. Install it for all users" +
+           alone;
+  return ": this computer lacks the Python module" + module +
+         ", which the application needs. Install it for all users (" + io::install_python_module(named) +
+         ")" + alone;
 }
 
 // As Python ends where a module is not installed, or needs a library that is not there; at a kernel's start,
@@ -97,10 +108,11 @@ bool lacks_module(const io::ProcessExit& exit, std::string_view last_words) {
 }  // namespace
 
 struct KernelSession::State {
-  State(std::unique_ptr<io::Process> started, std::int64_t item_bytes_max)
-      : process(std::move(started)), grammar(item_bytes_max) {}
+  State(std::unique_ptr<io::Process> started, std::int64_t item_bytes_max, Modules found)
+      : process(std::move(started)), modules(found), grammar(item_bytes_max) {}
 
   std::unique_ptr<io::Process> process;
+  Modules modules;
   KernelGrammar grammar;
   OutputTail output;
   std::int64_t errors_seen = 0;     // bytes of standard error that are in it
@@ -187,14 +199,15 @@ void KernelSession::State::conclude(const io::ProcessExit& exit) {
     fail(FailureKind::bad_output, "closed its standard output " + grammar.occupation());
   else if (lacks_module(exit, words) || (never && lacks_library(last_line(words))))
     fail(FailureKind::not_executable,
-         exit.describe() + " " + grammar.occupation() + remedy_for(last_line(words)));
+         exit.describe() + " " + grammar.occupation() + remedy_for(last_line(words), modules));
   else
     fail(never ? FailureKind::not_executable : kind_of(exit), exit.describe() + " " + grammar.occupation());
   if (failure && !killed) failure->killed = exit.by_others();
 }
 
-KernelSession::KernelSession(std::unique_ptr<io::Process> process, std::int64_t item_bytes_max)
-    : state_(std::make_unique<State>(std::move(process), item_bytes_max)) {
+KernelSession::KernelSession(std::unique_ptr<io::Process> process, std::int64_t item_bytes_max,
+                             Modules modules)
+    : state_(std::make_unique<State>(std::move(process), item_bytes_max, modules)) {
   CHECK_TRUE(state_->process != nullptr);
   state_->outgoing = "gleaner 1\n";
 }

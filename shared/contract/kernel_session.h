@@ -28,10 +28,14 @@ struct KernelEvent {
   bool killed = false;  // failed: by force, and not by the session: the system or a person did
 };
 
+// Does its manifest declare modules of its interpreter? Undeclared, it finds none that somebody installed.
+enum class Modules { undeclared, declared };
+
 class KernelSession {
  public:
   // Takes over a started process and greets it.
-  KernelSession(std::unique_ptr<io::Process> process, std::int64_t item_bytes_max);
+  KernelSession(std::unique_ptr<io::Process> process, std::int64_t item_bytes_max,
+                Modules modules = Modules::declared);
   ~KernelSession();  // kills it if it still runs
 
   // Sends `problem DIRECTORY`. Commands queue up and are written as the pipe takes them.

@@ -90,7 +90,9 @@ std::vector<std::string> bubblewrap(const Tools& tools, const Walls& walls, cons
   }
   if (confined.scratch_bytes > 0) mounts.add({"--cap-add", "CAP_SYS_ADMIN"});  // to mount it
   for (const RuntimeFile& file : confined.runtime) {
-    if (file.link.empty())
+    if (file.hidden)
+      mounts.add({"--perms", "0555", "--tmpfs", file.path.string(), "--remount-ro", file.path.string()});
+    else if (file.link.empty())
       mounts.bind("--ro-bind", file.path, file.path);
     else
       mounts.link(file.link, file.path);
@@ -127,7 +129,7 @@ std::vector<std::string> landlock_rules(const Walls& walls, const Confined& conf
   };
   std::vector<std::string> all;
   for (const RuntimeFile& file : confined.runtime)
-    if (file.link.empty()) append(all, {"--read", file.path.string()});
+    if (file.link.empty() && !file.hidden) append(all, {"--read", file.path.string()});
   for (const Place& place : confined.readable) append(all, {"--read", seen(place)});
   append(all, {"--read", processor_facts});
 #ifdef GLEANER_SANITIZED  // its run-time reads where it is mapped

@@ -8,11 +8,15 @@
 #include <sstream>
 
 #include "shared/io/distribution.h"
+#include "shared/sandbox/systems.h"
 
 namespace gleaner::sandbox {
 namespace {
 
 constexpr int links_max = 16;  // in a chain; more is a loop
+// In a directory of an interpreter's modules: those that somebody installed (Python; Debian calls it the
+// first).
+constexpr const char* installed_modules[] = {"dist-packages", "site-packages"};
 
 class Collector {
  public:
@@ -36,15 +40,28 @@ class Collector {
   }
 
   // Directories of `parent` whose names begin with `stem`: "python3", "python3.11".
-  void add_family(const io::Path& parent, const std::string& stem) {
-    std::error_code error;
+  void add_family(const io::Path& parent, const std::string& stem, Runtime runtime) {
     std::vector<io::Path> members;
-    for (std::filesystem::directory_iterator entry(root_ / parent.relative_path(), error), end;
-         !error && entry != end; entry.increment(error))
-      if (const std::string name = entry->path().filename(); name.starts_with(stem))
-        members.push_back(parent / name);
-    std::sort(members.begin(), members.end());
-    for (const io::Path& member : members) add(member);
+    for (const std::string& name : names_in(parent))
+      if (name.starts_with(stem)) members.push_back(parent / name);
+    for (const io::Path& member : members) {
+      if (runtime != Runtime::promised)
+        add(member);
+      else
+        add_own_modules(member);
+    }
+  }
+
+  // A library with the links that lead to it. In a tree where /lib is a link it lies behind that.
+  void add_library(const io::Path& path) {
+    io::Path at = path;
+    for (int links = 0; links < links_max && exists(at); ++links) {
+      std::error_code error;
+      const io::Path target = std::filesystem::read_symlink(root_ / at.relative_path(), error);
+      take({at, error ? std::string() : target.string()});
+      if (error) return;
+      at = behind_top_link((at.parent_path() / target).lexically_normal());
+    }
   }
 
   // Debian lets an administrator choose among several of a kind, say of libblas.so.3: the links of
@@ -80,6 +97,38 @@ class Collector {
   }
 
  private:
+  // Sorted.
+  [[nodiscard]] std::vector<std::string> names_in(const io::Path& directory) const {
+    std::error_code error;
+    std::vector<std::string> names;
+    for (std::filesystem::directory_iterator entry(root_ / directory.relative_path(), error), end;
+         !error && entry != end; entry.increment(error))
+      names.push_back(entry->path().filename());
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  // A directory of modules without those that somebody installed; nothing if it has no others.
+  void add_own_modules(const io::Path& directory) {
+    const auto is_installed = [](const std::string& name) {
+      return std::ranges::find(installed_modules, name) != std::end(installed_modules);
+    };
+    const std::vector<std::string> names = names_in(directory);
+    if (!names.empty() && std::ranges::all_of(names, is_installed)) return;
+    add(directory);
+    for (const std::string& name : names)
+      if (is_installed(name)) files_.push_back({directory / name, {}, true});
+  }
+
+  // "/lib/x" -> "/usr/lib/x" where /lib is a link to "usr/lib".
+  [[nodiscard]] io::Path behind_top_link(const io::Path& path) const {
+    const io::Path relative = path.relative_path();
+    const io::Path top = "/" / *relative.begin();
+    std::error_code error;
+    const io::Path target = std::filesystem::read_symlink(root_ / top.relative_path(), error);
+    return error ? path : "/" / target.relative_path() / relative.lexically_relative(*relative.begin());
+  }
+
   // What lies below something that is there already needs no place of its own.
   void take(RuntimeFile file) {
     for (const RuntimeFile& known : files_) {
@@ -108,7 +157,7 @@ std::vector<std::string> interpreter_of(const io::Path& program) {
   return parts;
 }
 
-void add_interpreter(Collector& files, const io::Path& interpreter) {
+void add_interpreter(Collector& files, const io::Path& interpreter, Runtime runtime) {
   files.add(interpreter);
   // Its modules are beside it: /usr/bin/python3 has them in /usr/lib/python3*, its local ones in
   // /usr/local/lib.
@@ -116,46 +165,75 @@ void add_interpreter(Collector& files, const io::Path& interpreter) {
   const std::string stem = name.substr(0, name.find_first_of("0123456789."));
   if (stem.empty() || stem == "env" || stem == "sh" || stem == "bash" || stem == "dash") return;
   const io::Path prefix = interpreter.parent_path().parent_path();
-  for (const char* place : {"lib", "share", "local/lib"}) files.add_family(prefix / place, stem);
+  for (const char* place : {"lib", "lib64", "share", "local/lib"})
+    files.add_family(prefix / place, stem, runtime);
 }
 
-void add_interpreter_of(Collector& files, const io::Path& program) {
-  const std::vector<std::string> script = interpreter_of(program);
-  if (!script.empty()) add_interpreter(files, script.front());
+void add_interpreter_of(Collector& files, const std::vector<std::string>& script, Runtime runtime) {
+  add_interpreter(files, script.front(), runtime);
   if (script.size() > 1 && io::Path(script.front()).filename() == "env")
     for (const char* place : {"/usr/bin", "/bin"})
       if (files.exists(io::Path(place) / script[1])) {
-        add_interpreter(files, io::Path(place) / script[1]);
+        add_interpreter(files, io::Path(place) / script[1], runtime);
         return;
       }
 }
 
-}  // namespace
+constexpr const char* library_tops[] = {"/lib", "/lib64"};
 
-std::vector<RuntimeFile> runtime_files(const io::Path& program, const io::Path& root) {
-  return runtime_files_of({program}, root);
-}
-
-std::vector<RuntimeFile> runtime_files_of(const std::vector<io::Path>& programs, const io::Path& root) {
-  Collector files(root);
+// Where the dynamic loader looks without being told, if the tree has it: with one tree the first two are
+// links
+// (/lib -> usr/lib), which the loader's own name needs.
+std::vector<io::Path> library_directories(const Collector& files) {
   utsname facts{};
   const std::string machine = ::uname(&facts) == 0 ? facts.machine : "x86_64";
-  // Where the dynamic loader looks first. With one tree they are links (/lib -> usr/lib); else directories.
-  for (const char* place : {"/lib", "/lib64"}) {
-    if (files.is_link(place)) {
-      files.add_link(place);
-    } else {
-      files.add(io::Path(place) / (machine + "-linux-gnu"));
-      if (io::Path(place) == "/lib64") files.add(place);
-    }
+  std::vector<io::Path> directories = {"/usr/lib/" + machine + "-linux-gnu", "/usr/lib64"};
+  if (!files.is_link("/lib")) directories.push_back("/lib/" + machine + "-linux-gnu");
+  if (!files.is_link("/lib64")) directories.emplace_back("/lib64");
+  return directories;
+}
+
+// The loader's cache would name, too, what the program does not find.
+void add_promised_libraries(Collector& files) {
+  for (const io::Path& directory : library_directories(files))
+    for (const char* library : promised_libraries) files.add_library(directory / library);
+}
+
+void add_all_libraries(Collector& files) {
+  for (const io::Path& directory : library_directories(files)) {
+    files.add(directory);
+    files.add_alternatives(directory);
   }
-  files.add("/usr/lib/" + machine + "-linux-gnu");
-  files.add_alternatives("/usr/lib/" + machine + "-linux-gnu");
-  files.add("/usr/lib64");
-  files.add("/usr/lib/locale/C.utf8");
   files.add("/etc/ld.so.cache");
-  for (const io::Path& program : programs) add_interpreter_of(files, program);
+}
+
+}  // namespace
+
+std::vector<RuntimeFile> runtime_files(const io::Path& program, Runtime runtime, const io::Path& root) {
+  return runtime_files_of({program}, runtime, root);
+}
+
+std::vector<RuntimeFile> runtime_files_of(const std::vector<io::Path>& programs, Runtime runtime,
+                                          const io::Path& root) {
+  Collector files(root);
+  std::vector<std::vector<std::string>> scripts;
+  for (const io::Path& program : programs)
+    if (auto script = interpreter_of(program); !script.empty()) scripts.push_back(std::move(script));
+  for (const char* top : library_tops)
+    if (files.is_link(top)) files.add_link(top);
+  if (runtime == Runtime::installed || !scripts.empty())
+    add_all_libraries(files);
+  else
+    add_promised_libraries(files);
+  files.add("/usr/lib/locale/C.utf8");
+  for (const auto& script : scripts) add_interpreter_of(files, script, runtime);
   return std::move(files).files();
+}
+
+std::string script_interpreter(const io::Path& program) {
+  const std::vector<std::string> script = interpreter_of(program);
+  if (script.empty()) return {};
+  return script.size() > 1 && io::Path(script.front()).filename() == "env" ? script[1] : script.front();
 }
 
 std::string missing_interpreter(const io::Path& program, const io::Path& root) {

@@ -331,8 +331,87 @@ memory_megabytes = 128
                 _, checks, _ = self.check(bundle, [], "--input", texts)
                 self.assertEqual(checks["libraries"]["verdict"], verdict, checks["libraries"])
                 if verdict == "failed":
-                    self.assertIn("bin/xz needs liblzma.so.5, which volunteers' computers may lack", checks["libraries"]["what"])
-                    self.assertIn("put the library into the bundle", checks["libraries"]["advice"])
+                    self.assertIn("bin/xz needs liblzma.so.5: kernels do not find it", checks["libraries"]["what"])
+                    self.assertEqual(checks["libraries"]["advice"], "take it along: `app wrap --bundle-libraries`")
+
+    def wrapped(self, name, program, *arguments):
+        done = subprocess.run([ADMIN, "app", "wrap", program, "--name", name, "-o", self.directory / name, *arguments], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return self.directory / name, done.stdout
+
+    def table(self, text="n\n1\n2\n"):
+        path = self.directory / "rows.csv"
+        path.write_text(text)
+        return "--table", path
+
+    @needs(shutil.which("cc") and pathlib.Path("/usr/include/sqlite3.h").exists(), "no C compiler, or no SQLite to link with")
+    def test_a_program_finds_no_library_but_those_of_every_system(self):
+        """This machine has the others; neither linked nor opened at run time are they there."""
+        (self.directory / "linked.c").write_text("#include <stdio.h>\n#include <sqlite3.h>\nint main(void) { puts(sqlite3_libversion()); }\n")
+        (self.directory / "opened.c").write_text(
+            "#include <dlfcn.h>\n#include <stdio.h>\nint main(void) { if (dlopen(\"libsqlite3.so.0\", RTLD_NOW)) { puts(\"there\"); return 0; }\n"
+            "  fputs(dlerror(), stderr); return 3; }\n")
+        for name, *libraries in (("linked", "-lsqlite3"), ("opened",)):
+            subprocess.run(["cc", self.directory / f"{name}.c", "-o", self.directory / f"{name}-program", *libraries], check=True)
+        bundle, said = self.wrapped("linked", self.directory / "linked-program", "--", "{n}")
+        self.assertIn("libsqlite3.so.0: --bundle-libraries takes", said)
+        code, checks, _ = self.check(bundle, [], *self.table())
+        self.assertEqual((code, checks["libraries"]["verdict"], checks["rows"]["verdict"]), (1, "failed", "failed"))
+        self.assertEqual(checks["libraries"]["what"], "bin/linked-program needs libsqlite3.so.0: kernels do not find it on volunteers' computers")
+        self.assertRegex(checks["rows"]["what"], r"2 of 2 rows failed; row 1: exit 127\. Its last words: .*libsqlite3\.so\.0: cannot open shared object file")
+        for check in ("libraries", "rows"):
+            self.assertEqual(checks[check]["advice"], "take it along: `app wrap --bundle-libraries`")
+        code, checks, _ = self.check(self.wrapped("opened", self.directory / "opened-program", "--", "{n}")[0], [], *self.table())
+        self.assertEqual((code, checks["libraries"]["verdict"], checks["rows"]["verdict"]), (1, "passed", "failed"))
+        self.assertIn("exit 3. Its last words: libsqlite3.so.0: cannot open", checks["rows"]["what"])
+
+        bundle, said = self.wrapped("whole", self.directory / "linked-program", "--bundle-libraries", "--", "{n}")
+        self.assertIn("packed libraries: libsqlite3.so.0, ", said)
+        checks, _ = self.assert_passes(bundle, [], *self.table())
+        self.assertEqual(checks["rows"]["verdict"], "passed")
+        self.assertIn("nothing of this computer but the C and C++ libraries of Debian 12, Debian 13, Ubuntu 24.04, Fedora 40", checks["sandbox"]["what"])
+
+    def test_files_of_this_machine_alone_are_named(self):
+        licence = pathlib.Path("/usr/share/common-licenses/GPL-3")
+        self.assertTrue(licence.exists())
+        code, checks, _ = self.check(self.wrapped("reads", shutil.which("cat"), "--", licence, "{file:n}")[0], [],
+                                     *self.table("n\nrows.csv\n"), "--input", self.directory / "rows.csv")
+        self.assertEqual((code, checks["rows"]["verdict"]), (1, "failed"), checks)
+        self.assertEqual(checks["rows"]["advice"], f"volunteers' computers do not have {licence}: take it along with `app wrap --data`, and "
+                         "name it as {bundle}/NAME")
+        bundle, _ = self.wrapped("brings", shutil.which("cat"), "--data", licence, "--", "{bundle}/GPL-3", "{file:n}")
+        self.assert_passes(bundle, [], *self.table("n\nrows.csv\n"), "--input", self.directory / "rows.csv")
+        bundle = self.squares("opens", {"kernel.py": [("def command():", f"open('{licence}')\ndef command():")]})
+        _, checks, _ = self.check(bundle, ["count=3"])
+        self.assertEqual(checks["contract"]["advice"], f"volunteers' computers do not have {licence}: take it along in the bundle")
+
+    def test_an_interpreter_and_its_modules_are_declared(self):
+        checks, _ = self.assert_passes(SQUARES, ["count=3"])
+        self.assertEqual(checks["interpreter"]["verdict"], "noted")
+        self.assertTrue(checks["interpreter"]["advice"].endswith('needs = ["python>=3.9"]'), checks["interpreter"])
+        code, checks, _ = self.check(self.squares("absent", {"kernel.py": [("#!/usr/bin/python3", "#!/usr/bin/no-such-interpreter")]}), ["count=3"])
+        self.assertEqual((code, checks["interpreter"]["verdict"]), (1, "failed"))
+        self.assertIn("this computer lacks /usr/bin/no-such-interpreter, which the application needs", checks["interpreter"]["what"])
+
+        importing = {"kernel.py": [("def command():", "import yaml\ndef command():")]}
+        _, checks, _ = self.check(self.squares("imports", importing), ["count=3"])
+        self.assertEqual(checks["contract"]["verdict"], "failed")
+        self.assertIn("it does not find the Python module yaml. The manifest declares none in `needs`", checks["contract"]["what"])
+        self.assertIn('needs = ["python>=3.9", "python-packages"]', checks["contract"]["advice"])
+        shipped = self.squares("ships", importing)
+        (shipped / "yaml.py").touch()
+        self.assert_passes(shipped, ["count=3"])
+
+    @needs(pathlib.Path("/usr/lib/python3/dist-packages/numpy").exists(), "python3-numpy is not installed")
+    def test_an_installed_module_is_found_where_it_is_declared(self):
+        importing = {"kernel.py": [("def command():", "import numpy\ndef command():")]}
+        code, checks, _ = self.check(self.squares("undeclared", importing), ["count=3"])
+        self.assertEqual((code, checks["contract"]["verdict"]), (1, "failed"))
+        self.assertIn('declare it in the manifest: needs = ["python>=3.9", "numpy"]', checks["contract"]["advice"])
+        checks, _ = self.assert_passes(self.squares("declared", {**importing, "manifest.toml": [('version = "1.0.0"', 'version = "1.0.0"\nneeds = ["numpy"]')]}),
+                                       ["count=3"])
+        self.assertIn("only hosts with", self.check(self.squares("both", {**importing, "manifest.toml": [
+            ('version = "1.0.0"', 'version = "1.0.0"\nneeds = ["python>=3.6", "numpy"]')]}), ["count=3"])[1]["interpreter"]["what"])
 
     def test_kernels_for_several_platforms(self):
         bundle = self.of_platforms("several", "any", "x86_64-linux", "x86_64-windows")

@@ -161,7 +161,7 @@ class Python(unittest.TestCase):
             found = self.server.admin_json("host", "show", name)["capabilities"]
             self.assertIn(f"python {version}", found)
             for each in found:
-                self.assertRegex(each, r"^(python|glibc|numpy|pandas|scipy)( \d+\.\d+)?$")
+                self.assertRegex(each, r"^(python|python-packages|glibc|numpy|pandas|scipy)( \d+\.\d+)?$")
 
     def test_needs_that_no_host_meets_are_told(self):
         run = self.grid.map(python_calls.cached, [1], batch=1, needs=["python>=9", "numpy"])

@@ -1,31 +1,73 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "shared/json/text.h"
+#include "shared/sandbox/systems.h"
 #include "tools/local/check_parts.h"
 #include "tools/local/libraries.h"
-#include "tools/local/systems.h"
+#include "tools/local/remedies.h"
 
 namespace gleaner::local {
+namespace {
+
+constexpr std::size_t libraries_named_max = 40;
+
+// "bin/draw needs liba.so.1, libb.so.2; lib/libb.so.2 needs libc.so.7".
+std::string missing_text(const std::vector<MissingLibrary>& missing) {
+  std::string text, file;
+  for (std::size_t i = 0; i < missing.size() && i < libraries_named_max; ++i) {
+    if (missing[i].file == file)
+      text += ", ";
+    else
+      text += (text.empty() ? "" : "; ") + missing[i].file + " needs ";
+    text += missing[i].library;
+    file = missing[i].file;
+  }
+  if (missing.size() > libraries_named_max)
+    text += fmt::format(", and there are {} more", missing.size() - libraries_named_max);
+  return text;
+}
+
+std::string names_of_systems(bool with_a_client) {
+  std::string names;
+  for (const sandbox::System& system : sandbox::systems)
+    if (system.client || !with_a_client) names += (names.empty() ? "" : ", ") + std::string(system.name);
+  return names;
+}
+
+bool is_python(const std::string& interpreter) {
+  return io::Path(interpreter).filename().string().starts_with("python");
+}
+
+}  // namespace
 
 void BundleChecks::note_confinement() {
   const Confinement& confinement = context_.world.confinement;
   const std::string weakness = confinement.weakness();
+  const LocalBundle& bundle = context_.bundle;
+  const std::string interpreter = sandbox::script_interpreter(bundle.kernel);
+  std::string found = "the C and C++ libraries of " + names_of_systems(false);
+  if (!interpreter.empty())
+    found = interpreter + (bundle.modules() == contract::Modules::declared
+                               ? " with all libraries and modules that are installed here"
+                               : " with its own modules, and libraries for them");
+  if (bundle.emulator) found = "what the emulator needs";
   if (weakness.empty())
-    context_.findings.passed("sandbox", "the programs are confined: " + confinement.describe());
+    context_.findings.passed("sandbox", "the programs are confined: " + confinement.describe() +
+                                            ". The kernel runs with nothing of this computer but " + found);
   else
     context_.findings.noted("sandbox", confinement.describe() + ": " + weakness,
                             "on volunteers' computers kernels are confined by namespaces (bubblewrap)");
 }
 
 void BundleChecks::note_systems(const SystemNeeds& needs) {
-  std::string names;
-  for (const System& system : systems)
-    if (system.client || needs.newer.empty()) names += (names.empty() ? "" : ", ") + std::string(system.name);
-  std::string text = "programs need only the bundle and the C and C++ libraries of " + names;
+  std::string text = "programs need only the bundle and the C and C++ libraries of " +
+                     names_of_systems(!needs.newer.empty());
   if (needs.glibc.empty())
-    text += std::string(" and ") + musl_system;
+    text += std::string(" and ") + sandbox::musl_system;
   else
-    text += "; " + needs.glibc + " does not start on " + musl_system +
+    text += "; " + needs.glibc + " does not start on " + sandbox::musl_system +
             ", which has no GNU C library: a static program does";
   context_.findings.passed("libraries", text);
 }
@@ -119,20 +161,42 @@ Status BundleChecks::defaults_change_nothing(const contract::StagePlan& plan) {
   return {};
 }
 
+// Volunteers' computers may lack it, or have another version; a host that reports it gets the work.
+void BundleChecks::interpreter() {
+  CheckContext& c = context_;
+  const std::string named = sandbox::script_interpreter(c.bundle.kernel);
+  if (named.empty()) return;
+  const std::string name = io::Path(named).filename().string();
+  const bool declared = std::ranges::any_of(c.bundle.manifest.needs, [](const std::string& text) {
+    const auto need = parse_need(text);
+    return need.ok() && need->name == "python";
+  });
+  if (const std::string lack = sandbox::missing_interpreter(c.bundle.kernel); !lack.empty())
+    c.findings.failed("interpreter", lack,
+                      "name an interpreter that volunteers' computers have, such as #!/usr/bin/python3");
+  else if (!is_python(named))
+    c.findings.noted("interpreter", "the kernel is a script for " + name + ", which hosts do not report",
+                     "a host without it gets the work, fails once and is held back from the application");
+  else if (!declared)
+    c.findings.noted("interpreter",
+                     "the kernel is a script for " + name + ", and the manifest does not say so",
+                     "declare it, so that only hosts that have it get work: needs = [\"python>=3.9\"]");
+  else
+    c.findings.passed("interpreter",
+                      "only hosts with " + words_of_needs(c.bundle.manifest.needs) + " get work");
+}
+
 // On this machine all of it may be there.
 Status BundleChecks::needed_libraries_are_there() {
   CheckContext& c = context_;
   const io::Path compare = c.bundle.compare.lexically_relative(c.bundle.directory);
   TRY_ASSIGN(const SystemNeeds needs,
              system_needs(c.world.files, c.bundle.directory, {c.bundle.manifest.manager, compare.string()}));
-  const auto& missing = needs.missing;
-  for (const MissingLibrary& each : missing)
-    c.findings.failed(
-        "libraries",
-        each.file + " needs " + each.library + ", which volunteers' computers may lack" +
-            (missing.size() == 1 ? "" : fmt::format(", and there are {} more", missing.size() - 1)),
-        "link it statically, or put the library into the bundle where the program finds it "
-        "(`ldd`, `patchelf --set-rpath '$ORIGIN'`)");
+  if (!needs.missing.empty())
+    c.findings.failed("libraries",
+                      missing_text(needs.missing) + ": kernels do not find " +
+                          (needs.missing.size() == 1 ? "it" : "these") + " on volunteers' computers",
+                      library_remedy(c.bundle));
   std::vector<NewerSymbol> newer = needs.newer;
   std::erase_if(newer, [](const NewerSymbol& each) {  // ours comes with the clients
     return !each.client && each.file.ends_with("gleaner-wrap-kernel");
@@ -144,7 +208,7 @@ Status BundleChecks::needed_libraries_are_there() {
     else
       c.findings.noted("libraries", what, "there is no client for that system yet");
   }
-  if (missing.empty() && newer.empty()) note_systems(needs);
+  if (needs.missing.empty() && newer.empty()) note_systems(needs);
   return {};
 }
 

@@ -10,6 +10,7 @@
 #include "shared/protocol/segment.h"
 #include "tools/local/check_parts.h"
 #include "tools/local/foreign.h"
+#include "tools/local/remedies.h"
 
 namespace gleaner::local {
 namespace {
@@ -38,6 +39,7 @@ class BundleCheck {
   Result<CheckReport> look(const std::string& why, const std::string& advice) {
     TRY_ASSIGN(const bool placed, bundle_.kernels_are_placed());
     if (placed) context_.findings.noted("platforms", why, advice);
+    bundle_.interpreter();
     TRY(bundle_.needed_libraries_are_there());
     report_.not_run = why;
     report_.findings = context_.findings.in_order();
@@ -55,6 +57,7 @@ class BundleCheck {
     if (const Status checked = manager->check(); !checked.ok())
       return local_error(checked.error(), "the manager");
     TRY(bundle_.unknown_parameter());
+    bundle_.interpreter();
     TRY(bundle_.needed_libraries_are_there());
     TRY_ASSIGN(const bool placed, bundle_.kernels_are_placed());
     for (int stage = 0; stage < limits::stages_max; ++stage) {
@@ -151,11 +154,14 @@ class BundleCheck {
     note_figures(reference, outcome, bytes);
     if (outcome.end == Trial::End::too_large) return false;
     if (outcome.end == Trial::End::failed) {
-      c.findings.failed("contract", outcome.failure + at_stage(reference.stage),
-                        fmt::format("run it by hand: `app check --keep`, and in the directory that it names "
-                                    "printf 'gleaner 1\\nproblem {}\\nunit {} 0 {}\\nquit\\n' | {}",
-                                    reference.problem.filename().string(), reference.stage,
-                                    reference.plan.items, c.bundle.kernel.string()));
+      std::string advice = remedy_for(c.bundle, outcome.failure);
+      if (advice.empty())
+        advice = fmt::format(
+            "run it by hand: `app check --keep`, and in the directory that it names "
+            "printf 'gleaner 1\\nproblem {}\\nunit {} 0 {}\\nquit\\n' | {}",
+            reference.problem.filename().string(), reference.stage, reference.plan.items,
+            c.bundle.kernel.string());
+      c.findings.failed("contract", outcome.failure + at_stage(reference.stage), advice);
       return false;
     }
     c.findings.passed("contract", "one kernel computes all items in order, and the manager takes them");
@@ -266,6 +272,7 @@ const std::vector<CheckInfo>& checks() {
   static const std::vector<CheckInfo> all{
       {"sandbox", "the programs run confined, as on volunteers' computers and on a server"},
       {"libraries", "programs need no shared library but those of C and C++ and the bundle's own"},
+      {"interpreter", "a script's interpreter is there, and the manifest says that hosts need it"},
       {"platforms", "each kernel is a program of its platform, and platforms agree"},
       {"parameters", "the manager refuses parameters that it does not know"},
       {"defaults", "what the manifest says of parameters that are left out is so"},
@@ -285,6 +292,7 @@ const std::vector<CheckInfo>& checks() {
       {"preview", "the manager shows, or politely refuses to, what is in hand"},
       {"combination",
        "the result depends on nothing but the items: not on pieces, order, duplicates, restarts"},
+      {"rows", "rows of a wrapped program's table do not fail"},
       {"numbers", "each number of a wrapped program is found in its output"},
       {"compare", "a wrapped program's comparison sees that an altered output differs"},
   };

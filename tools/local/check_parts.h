@@ -90,6 +90,7 @@ class BundleChecks {
   [[nodiscard]] Status unknown_parameter();
   // Given what the manifest says that leaving a parameter out means, the first stage is `plan`, too.
   [[nodiscard]] Status defaults_change_nothing(const contract::StagePlan& plan);
+  void interpreter();
   [[nodiscard]] Status needed_libraries_are_there();
 
  private:
@@ -160,7 +161,8 @@ class ManagerChecks {
   const Reference& reference_;
 };
 
-// What only a wrapped program has: numbers that are found in its output, a program that compares results.
+// What only a wrapped program has: rows that fail, numbers that are found in its output, a program that
+// compares results.
 class WrapChecks {
  public:
   WrapChecks(CheckContext& context, const Reference& reference, contract::ManagerSession& manager)
@@ -168,6 +170,8 @@ class WrapChecks {
   [[nodiscard]] Status run();
 
  private:
+  // How many rows failed, and why the first one did.
+  [[nodiscard]] Status rows(const wrap::Command& command);
   void numbers(const wrap::Command& command);
   // Does it see that an altered output differs?
   [[nodiscard]] Status compare(const wrap::Command& command);

@@ -97,9 +97,10 @@ Result<io::ProcessSpec> Confinement::kernel(const LocalBundle& bundle, const Ker
   const io::Path program = bundle.kernel.lexically_relative(bundle.directory);
   if (bundle.emulator) around.program = bundle.emulator->command;
   around.program.push_back((own_files ? sandbox::kernel_bundle / program : bundle.kernel).string());
-  around.runtime = sandbox::runtime_files(bundle.kernel);
+  around.runtime = sandbox::runtime_files(
+      bundle.kernel, bundle.emulator ? sandbox::Runtime::installed : bundle.kernel_runtime());
   if (bundle.emulator)
-    for (const io::Path& file : bundle.emulator->files) around.runtime.push_back({file, {}});
+    for (const io::Path& file : bundle.emulator->files) around.runtime.push_back({file});
   around.readable = {{bundle.directory, sandbox::kernel_bundle}, {kernel.problem, kernel_problem}};
   around.writable = {kernel.directory, sandbox::kernel_slot};
   around.tmp = true;
@@ -119,7 +120,8 @@ Result<io::ProcessSpec> Confinement::manager(const LocalBundle& bundle, const Ma
   sandbox::Confined around;
   around.program = {bundle.manager.string()};
   around.runtime =
-      sandbox::runtime_files_of({bundle.manager, bundle.compare.empty() ? bundle.manager : bundle.compare});
+      sandbox::runtime_files_of({bundle.manager, bundle.compare.empty() ? bundle.manager : bundle.compare},
+                                sandbox::Runtime::installed);  // as on a server
   around.readable = {as_it_is(bundle.directory), as_it_is(manager.problem), as_it_is(manager.segments)};
   around.writable = as_it_is(manager.directory);
   around.processes = manager_processes_max;
@@ -144,7 +146,7 @@ std::string Confinement::attempt(io::ProcessRunner& processes, io::Files& files,
   const auto confine = [this](const sandbox::Trial& trial) {
     sandbox::Confined around;
     around.program = trial.program;
-    around.runtime = sandbox::runtime_files(tools_.helper);
+    around.runtime = sandbox::runtime_files(tools_.helper, sandbox::Runtime::promised);
     around.writable = {trial.directory, sandbox::kernel_slot};
     around.processes = check_processes_max;
     return confined({}, std::move(around));

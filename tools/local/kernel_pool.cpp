@@ -53,8 +53,8 @@ Status KernelPool::start(Worker& worker, int number) {
   TRY_ASSIGN(const auto spec, confinement_.kernel(setup_.bundle, {directory, problem_, setup_.threads}));
   TRY_ASSIGN(auto process, runner_.start(spec));
   worker = Worker{};
-  worker.session =
-      std::make_unique<contract::KernelSession>(std::move(process), setup_.bundle.manifest.item_bytes);
+  worker.session = std::make_unique<contract::KernelSession>(
+      std::move(process), setup_.bundle.manifest.item_bytes, setup_.bundle.modules());
   return {};
 }
 

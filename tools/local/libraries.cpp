@@ -3,7 +3,6 @@
 #include <elf.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstring>
 #include <filesystem>
@@ -12,23 +11,16 @@
 #include <set>
 
 #include "shared/base/limits.h"
-#include "tools/local/systems.h"
+#include "shared/sandbox/systems.h"
 
 namespace gleaner::local {
 namespace {
 
 constexpr std::size_t needed_max = 1000;
-// The last one is what a client itself is linked with.
-constexpr std::array system_libraries{"libc.so.6",
-                                      "libm.so.6",
-                                      "libpthread.so.0",
-                                      "libdl.so.2",
-                                      "librt.so.1",
-                                      "libgcc_s.so.1",
-                                      "libstdc++.so.6",
-                                      "ld-linux-x86-64.so.2",
-                                      "ld-linux-aarch64.so.1",
-                                      "libz.so.1"};
+
+bool is_promised(const std::string& library) {
+  return std::ranges::find(sandbox::promised_libraries, library) != sandbox::promised_libraries.end();
+}
 
 template <typename T>
 std::optional<T> at(std::string_view file, std::uint64_t offset) {
@@ -115,7 +107,8 @@ std::optional<std::vector<int>> numbers_of(std::string_view version, std::string
 }
 
 // The first of `versions` that the system lacks and the bundle does not bring.
-std::optional<NewerSymbol> newer_than(const System& system, const std::vector<SymbolVersion>& versions,
+std::optional<NewerSymbol> newer_than(const sandbox::System& system,
+                                      const std::vector<SymbolVersion>& versions,
                                       const std::map<std::string, std::string>& brought) {
   for (const SymbolVersion& each : versions) {
     if (brought.contains(each.library)) continue;
@@ -197,17 +190,19 @@ Result<SystemNeeds> system_needs(const io::Files& files, const io::Path& bundle,
   SystemNeeds needs;
   for (std::size_t next = 0; next < waiting.size(); ++next) {
     const std::string file = waiting[next];
-    for (const System& system : systems)
+    for (const sandbox::System& system : sandbox::systems)
       if (auto newer = newer_than(system, asked[file], there)) {
         newer->file = file;
         needs.newer.push_back(std::move(*newer));
       }
     for (const std::string& library : needed[file]) {
-      if (library == "libc.so.6" && !there.contains(library) && needs.glibc.empty()) needs.glibc = file;
+      // Our own kernel of a wrapped program is started without the libraries that come along.
+      if (library == "libc.so.6" && needs.glibc.empty() &&
+          (!there.contains(library) || file.ends_with("gleaner-wrap-kernel")))
+        needs.glibc = file;
       const auto own = there.find(library);
       if (own == there.end()) {
-        if (std::find(system_libraries.begin(), system_libraries.end(), library) == system_libraries.end())
-          needs.missing.push_back({file, library});
+        if (!is_promised(library)) needs.missing.push_back({file, library});
       } else if (seen.insert(own->second).second) {
         waiting.push_back(own->second);
       }

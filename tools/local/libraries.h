@@ -1,6 +1,6 @@
-// Which shared libraries the programs of a bundle need that neither the bundle brings nor volunteers'
-// computers have for certain: the C and C++ libraries of the system are all that kernels may count on
-// (apps/CONTRACT.md), in the versions that these systems have (systems.h).
+// Which shared libraries the programs of a bundle need that neither the bundle brings nor kernels find: they
+// have the C and C++ libraries of the system (apps/CONTRACT.md), in the versions that these systems have
+// (shared/sandbox/systems.h).
 #pragma once
 
 #include <string>

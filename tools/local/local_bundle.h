@@ -9,10 +9,13 @@
 #include <utility>
 #include <vector>
 
+#include "shared/base/capability.h"
 #include "shared/bundle/manifest.h"
+#include "shared/contract/kernel_session.h"
 #include "shared/contract/manager_session.h"
 #include "shared/io/files.h"
 #include "shared/io/process.h"
+#include "shared/sandbox/runtime_files.h"
 #include "tools/local/foreign.h"
 
 namespace gleaner::local {
@@ -24,6 +27,13 @@ struct LocalBundle {
   io::Path manager;
   io::Path compare;                       // which it compares results with; empty: none
   std::optional<Emulator> emulator = {};  // which runs the kernel, of another platform
+  // What of a computer its kernels find.
+  [[nodiscard]] contract::Modules modules() const {
+    return name_modules(manifest.needs) ? contract::Modules::declared : contract::Modules::undeclared;
+  }
+  [[nodiscard]] sandbox::Runtime kernel_runtime() const {
+    return sandbox::kernel_runtime(modules() == contract::Modules::declared);
+  }
 };
 // With the kernel that a host of `platform` gets; nothing emulates it yet.
 [[nodiscard]] Result<LocalBundle> open_bundle(const io::Path& directory, const std::string& platform);

@@ -31,7 +31,8 @@ Status Trial::start() {
   TRY_ASSIGN(const auto spec, world_.confinement.kernel(bundle_, {place_.directory, place_.problem,
                                                                   place_.threads, place_.environment}));
   TRY_ASSIGN(auto process, world_.processes.start(spec));
-  session_ = std::make_unique<contract::KernelSession>(std::move(process), bundle_.manifest.item_bytes);
+  session_ = std::make_unique<contract::KernelSession>(std::move(process), bundle_.manifest.item_bytes,
+                                                       bundle_.modules());
   session_->set_problem(world_.confinement.inside(place_.problem));
   return {};
 }

@@ -7,12 +7,16 @@
 #include "apps/wrap/item.h"
 #include "apps/wrap/items.h"
 #include "apps/wrap/numbers.h"
+#include "shared/base/clean_text.h"
 #include "shared/bundle/wrap.h"
 #include "tools/local/check_parts.h"
 #include "tools/local/difference.h"
+#include "tools/local/remedies.h"
 
 namespace gleaner::local {
 namespace {
+
+constexpr std::size_t last_words_shown = 1000;
 
 // With other digits, so that no tolerance covers it; without any digit, with a line more.
 Bytes altered(std::string_view content) {
@@ -27,8 +31,37 @@ Bytes altered(std::string_view content) {
 Status WrapChecks::run() {
   if (!bundle::is_completed(context_.bundle.manifest)) return {};
   TRY_ASSIGN(const wrap::Command command, command_of(context_.bundle));
+  TRY(rows(command));
   numbers(command);
   return command.compare.empty() ? Status{} : compare(command);
+}
+
+Status WrapChecks::rows(const wrap::Command& command) {
+  TRY_ASSIGN(const wrap::Items items, wrap::Items::read(command, kit::Problem(context_.work / "problem")));
+  if (!items.are_rows()) return {};
+  std::int64_t failed = 0;
+  std::string first, words;
+  for (std::int64_t item = 0; item < reference_.count(); ++item) {
+    const auto outcome = wrap::unseal(items.identity(item), command.endings.size(),
+                                      reference_.items[static_cast<std::size_t>(item)]);
+    if (!outcome.ok() || outcome->status.empty() || failed++ > 0) continue;
+    first = items.name(item) + ": " + outcome->status;
+    words = outcome->words;
+  }
+  if (failed == 0) {
+    context_.findings.passed("rows", "no row failed");
+    return {};
+  }
+  const std::string what =
+      fmt::format("{} of {} rows failed; {}{}", failed, reference_.count(), first,
+                  words.empty() ? "" : ". Its last words: " + clean_line(words.substr(0, last_words_shown)));
+  std::string advice = remedy_for(context_.bundle, words);
+  if (advice.empty()) advice = "try its command by hand";
+  if (failed == reference_.count())
+    context_.findings.failed("rows", what, advice);
+  else
+    context_.findings.noted("rows", what, advice);
+  return {};
 }
 
 void WrapChecks::numbers(const wrap::Command& command) {

@@ -96,7 +96,8 @@ Result<io::ProcessSpec> ManagerSandbox::confine(const ManagerSetup& setup) const
   sandbox::Confined confined;
   confined.program = {program.string()};
   const io::Path compare = bundle::compare_program(bundle);
-  confined.runtime = sandbox::runtime_files_of({program, compare.empty() ? program : compare});
+  confined.runtime = sandbox::runtime_files_of({program, compare.empty() ? program : compare},
+                                               sandbox::Runtime::installed);  // by the server's operator
   confined.readable = {as_it_is(bundle), as_it_is(base / "problem")};
   confined.writable = as_it_is(base / "work");
   if (superuser_) confined.user = sandbox::own_user(directory_.root(), setup.problem.value);
@@ -130,7 +131,7 @@ std::string ManagerSandbox::attempt(const sandbox::Walls& walls) const {
     disk_in_the_way_ = false;
     sandbox::Confined confined;
     confined.program = trial.program;
-    confined.runtime = sandbox::runtime_files(tools_.helper);
+    confined.runtime = sandbox::runtime_files(tools_.helper, sandbox::Runtime::promised);
     confined.writable = as_it_is(trial.directory);
     if (superuser_) confined.user = sandbox::own_user(directory_.root(), 0);
     return confined_spec(walls, std::move(confined));

@@ -4,10 +4,10 @@
 #include <fstream>
 #include "shared/base/random.h"
 #include "shared/json/text.h"
+#include "shared/sandbox/systems.h"
 #include "tests/catch.h"
 #include "tests/unit/admin/test_world.h"
 #include "tools/local/libraries.h"
-#include "tools/local/systems.h"
 #include "tools/local/unit_source.h"
 
 namespace gleaner::admin {
@@ -317,7 +317,7 @@ TEST_CASE("a program that was linked on a newer system than a volunteer's is tol
   CHECK(some[0].version == "GLIBC_2.38");
   CHECK(some[0].system == "Debian 12 has 2.36");
   program.replace(at, 10, "GLIBC_2.99");
-  CHECK(needs().newer.size() == local::systems.size());
+  CHECK(needs().newer.size() == sandbox::systems.size());
   program.replace(at, 10, "GLIBC_2.+9");  // no number
   CHECK(needs().newer.empty());
 

@@ -20,6 +20,7 @@
 namespace gleaner::platform {
 namespace {
 using namespace std::chrono_literals;
+using sandbox::Runtime;
 
 struct Directory {
   io::Path root = std::filesystem::temp_directory_path() / ("gleaner-sandbox-" + std::to_string(::getpid()));
@@ -60,7 +61,7 @@ TEST_CASE("A script needs its interpreter, through all links, and that one's mod
   system.put("usr/lib/other/secret", "");
   system.link("lib", "usr/lib");
   system.put("kernel.py", "#!/usr/bin/env python3\nprint(1)\n");
-  const auto files = names(sandbox::runtime_files(system.root / "kernel.py", system.root));
+  const auto files = names(sandbox::runtime_files(system.root / "kernel.py", Runtime::promised, system.root));
   CHECK(has(files, "/usr/bin/env"));
   CHECK(has(files, "/usr/bin/python3 -> python3.11"));
   CHECK(has(files, "/usr/bin/python3.11"));
@@ -71,18 +72,74 @@ TEST_CASE("A script needs its interpreter, through all links, and that one's mod
   CHECK_FALSE(has(files, "/usr/lib/other"));
 }
 
-TEST_CASE("Libraries that Debian links through /etc/alternatives are visible, other alternatives are not") {
-  const Directory system;
+std::string machine_name() {
   utsname facts{};
   REQUIRE(::uname(&facts) == 0);
-  const std::string libraries = "usr/lib/" + std::string(facts.machine) + "-linux-gnu/";
+  return facts.machine;
+}
+
+TEST_CASE("A script finds modules that somebody installed only where its manifest declares them") {
+  const Directory system;
+  system.put("usr/bin/python3", "");
+  system.put("usr/lib/python3/dist-packages/numpy/__init__.py", "");
+  system.put("usr/lib/python3.11/os.py", "");
+  system.put("usr/lib/python3.12/os.py", "");
+  system.put("usr/lib/python3.12/site-packages/numpy/__init__.py", "");
+  system.put("usr/local/lib/python3.11/dist-packages/own.py", "");
+  system.put("kernel.py", "#!/usr/bin/python3\nprint(1)\n");
+  const auto declared =
+      names(sandbox::runtime_files(system.root / "kernel.py", Runtime::modules, system.root));
+  for (const char* directory :
+       {"/usr/lib/python3", "/usr/lib/python3.11", "/usr/lib/python3.12", "/usr/local/lib/python3.11"})
+    CHECK(has(declared, directory));
+  const auto files = sandbox::runtime_files(system.root / "kernel.py", Runtime::promised, system.root);
+  const auto promised = names(files);
+  CHECK(has(promised, "/usr/lib/python3.11"));
+  CHECK(has(promised, "/usr/lib/python3.12"));
+  CHECK_FALSE(has(promised, "/usr/lib/python3"));
+  CHECK_FALSE(has(promised, "/usr/local/lib/python3.11"));
+  for (const sandbox::RuntimeFile& file : files)
+    CHECK(file.hidden == (file.path == "/usr/lib/python3.12/site-packages"));
+  CHECK(has(promised, "/usr/lib/python3.12/site-packages"));
+}
+
+TEST_CASE("A program finds the libraries that every system has, with their links, and no others") {
+  const Directory system;
+  const std::string libraries = "usr/lib/" + machine_name() + "-linux-gnu/";
+  system.link("lib", "usr/lib");
+  system.link("lib64", "usr/lib64");
+  system.link("usr/lib64/ld-linux-x86-64.so.2", "/lib/" + machine_name() + "-linux-gnu/ld-linux-x86-64.so.2");
+  system.put(libraries + "ld-linux-x86-64.so.2", "");
+  system.put(libraries + "libc.so.6", "");
+  system.link(libraries + "libstdc++.so.6", "libstdc++.so.6.0.30");
+  system.put(libraries + "libstdc++.so.6.0.30", "");
+  system.put(libraries + "libblas.so.3", "");
+  system.put("etc/ld.so.cache", "");
+  system.put("kernel",
+             "\x7f"
+             "ELF");
+  const auto files = names(sandbox::runtime_files(system.root / "kernel", Runtime::promised, system.root));
+  CHECK(files ==
+        std::vector<std::string>{
+            "/lib -> usr/lib", "/lib64 -> usr/lib64", "/" + libraries + "ld-linux-x86-64.so.2",
+            "/" + libraries + "libc.so.6", "/" + libraries + "libstdc++.so.6 -> libstdc++.so.6.0.30",
+            "/" + libraries + "libstdc++.so.6.0.30",
+            "/usr/lib64/ld-linux-x86-64.so.2 -> /lib/" + machine_name() + "-linux-gnu/ld-linux-x86-64.so.2"});
+  const auto all = names(sandbox::runtime_files(system.root / "kernel", Runtime::installed, system.root));
+  CHECK(has(all, "/" + libraries.substr(0, libraries.size() - 1)));
+  CHECK(has(all, "/etc/ld.so.cache"));
+}
+
+TEST_CASE("A script finds libraries that Debian links through /etc/alternatives, and no other alternatives") {
+  const Directory system;
+  const std::string libraries = "usr/lib/" + machine_name() + "-linux-gnu/";
   system.put(libraries + "blas/libblas.so.3", "");
   system.link(libraries + "libblas.so.3", "/etc/alternatives/libblas.so.3");
   system.link("etc/alternatives/libblas.so.3", "/" + libraries + "blas/libblas.so.3");
   system.put("usr/bin/nano", "");
   system.link("etc/alternatives/editor", "/usr/bin/nano");
-  system.put("kernel", "");
-  const auto files = names(sandbox::runtime_files(system.root / "kernel", system.root));
+  system.put("kernel", "#!/usr/bin/awk -f\n");
+  const auto files = names(sandbox::runtime_files(system.root / "kernel", Runtime::promised, system.root));
   CHECK(has(files, "/" + libraries.substr(0, libraries.size() - 1)));
   CHECK(has(files, "/etc/alternatives/libblas.so.3 -> /" + libraries + "blas/libblas.so.3"));
   CHECK_FALSE(has(files, "/etc/alternatives/editor -> /usr/bin/nano"));
@@ -154,8 +211,8 @@ TEST_CASE("Links that lead in circles, and programs that cannot be read, need no
   system.link("usr/bin/a", "b");
   system.link("usr/bin/b", "a");
   system.put("kernel", "#!/usr/bin/a\n");
-  CHECK(names(sandbox::runtime_files(system.root / "kernel", system.root)).size() <= 2);
-  CHECK(sandbox::runtime_files(system.root / "absent", system.root).empty());
+  CHECK(names(sandbox::runtime_files(system.root / "kernel", Runtime::promised, system.root)).size() <= 2);
+  CHECK(sandbox::runtime_files(system.root / "absent", Runtime::promised, system.root).empty());
 }
 
 std::string first_word(const io::Path& file) {

@@ -75,7 +75,13 @@ class Bundles(unittest.TestCase):
             import numpy
             return numpy.float64(x)
 
+        def unreported(x):
+            import numpy
+            import yaml
+            return yaml.dump(numpy.float64(x))
+
         self.assertEqual(bundle().needs, ["python>=3.9"])
+        self.assertEqual(bundle(of=unreported).needs, ["python>=3.9", "numpy", "python-packages"])  # without it none is found
         self.assertEqual(bundle(of=numerical).needs, ["python>=3.9", "numpy"])
         self.assertEqual(bundle(of=numerical, needs=["numpy>=1.24", "python==3.11"]).needs, ["python==3.11", "numpy>=1.24"])
         self.assertIn(b'\nneeds = ["python>=3.9", "numpy"]\n', bundle(of=numerical).files["manifest.toml"])

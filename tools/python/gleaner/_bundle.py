@@ -16,7 +16,8 @@ from . import _wheels
 
 RUNTIME = pathlib.Path(__file__).resolve().parent / "_runtime"
 PROGRAMS = ("kernel.py", "manager.py")
-REPORTED = ("numpy", "pandas", "scipy")  # modules that hosts report; others are looked for when the kernel starts
+REPORTED = ("numpy", "pandas", "scipy")  # modules that hosts report
+OTHERS = "python-packages"  # lets a kernel find all installed modules; the others are looked for when it starts
 NEED = re.compile(r"([a-z0-9_-]+)(?:[>=]=\d{1,5}(?:\.\d{1,5})?)?")
 PREFIX = "py-"  # of the names of functions' applications
 BUNDLE_BYTES_MAX = 256 << 20  # as shared/base/limits.h has it
@@ -70,7 +71,7 @@ class Bundle:
         self.name = (PREFIX + re.sub("[^a-z0-9]+", "-", captured.title.lower()).strip("-"))[:64].rstrip("-")
         title = "Python: " + re.sub("[^ -~]|[\"\\\\]", "?", captured.title)[:150]
         self.needs = stated({"python": "python>={}.{}".format(*captured.python)}, [
-            *(need for need in sorted(captured.needs) if need in REPORTED and not self.brings(need)),
+            *sorted({need if need in REPORTED else OTHERS for need in about["needs"]}),
             *_wheels.needs(wheels, captured.python), *needs])
         manifest = MANIFEST.format(name=self.name, title=title, version="@", needs=json.dumps(self.needs),
                                    platform=_wheels.platform(wheels), **limits)

@@ -30,7 +30,7 @@ class Options:
     threads           that one call uses; 0: all that a host allows
     wheels            files of wheels to ship with the function
     needs             what hosts must have, such as ["python>=3.11", "numpy"]; by default what the function's syntax, its wheels and its
-                      imports of numpy, pandas and scipy need
+                      imports need
     weight, priority  of the problem among others
     strategy          that sizes its units
     early             give results while others are computed; without it, once all are validated
