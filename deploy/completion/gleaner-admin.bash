@@ -38,7 +38,7 @@ _gleaner_admin() {
     "app add") offered="--help" ;;
     "app list") offered="--help" ;;
     "app show") offered="--help" ;;
-    "problem add") offered="--help --app --name --parameters --param --input --table --strategy --straggler --weight --priority --validation --commit-seconds --watch --estimate" ;;
+    "problem add") offered="--help --app --name --parameters --param --input --table --after --strategy --straggler --weight --priority --validation --commit-seconds --watch --estimate" ;;
     "problem list") offered="--help" ;;
     "problem show") offered="--help" ;;
     "problem watch") offered="--help --interval" ;;

@@ -201,6 +201,7 @@ complete -c gleaner-admin -n '__gleaner_admin_at "problem add"' -l parameters -r
 complete -c gleaner-admin -n '__gleaner_admin_at "problem add"' -l param -r -d 'one parameter; anything but a JSON value is text (repeatable)'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem add"' -l input -d 'a file that kernels and manager see as inputs/NAME, or a directory of them; default NAME: the file\'s own name (repeatable)'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem add"' -l table -r -d 'table of a wrapped program, one item per row (the first line names the columns)'
+complete -c gleaner-admin -n '__gleaner_admin_at "problem add"' -l after -r -d 'an earlier problem, whose results may be inputs: --input [NAME=]ID/RESULT, or --table ID/RESULT; waits until it is finished (repeatable)'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem add"' -l strategy -r -d ''
 complete -c gleaner-admin -n '__gleaner_admin_at "problem add"' -l straggler -r -d 'what happens to units that lag behind: a rule of `strategy list`; default: the server\'s setting'
 complete -c gleaner-admin -n '__gleaner_admin_at "problem add"' -l weight -r -d 'share of the slots\' time among problems of the same priority (0.001 to 1000; default: 1)'

@@ -5,7 +5,7 @@ import pathlib
 import tempfile
 import unittest
 
-from harness import MANDELBROT, Grid, main
+from harness import MANDELBROT, SLOW, Grid, main
 from wrapping import add_wrapped
 
 FLOW = '''flow = 1
@@ -137,6 +137,47 @@ class Flows(unittest.TestCase):
             for words in ("node unknown: ", "node unread: ", "no-file.txt", "node given: width", "Nothing was added"):
                 self.assertIn(words, refused.stderr)
             self.assertEqual(len(names()), 5)
+
+    def test_one_problem_after_another(self):
+        """Without a flow's file: the command waits, takes results by name, and says what stands in the way."""
+        with Grid() as grid:
+            grid.start_server()
+            add_wrapped(grid, "square", "awk", "--number", "square=^(.*)", "--", "BEGIN {{ print {n} * {n} }}")
+            add_wrapped(grid, "squeeze", "gzip", "--suffix", ".gz", "--", "-9", "-n")
+            squares = grid.add_problem("square", "squares", "--table", self.directory / "runs.csv")
+            arguments = ["problem", "add", "--app", "squeeze", "--name", "small", "--after", "squares", "--input", "squares/table.csv",
+                         "--input", "rows=squares/rows.tar", "--input", self.directory / "notes.txt"]
+            waiting = grid.start("waiting", "gleaner-admin", "--project", grid.project / "admin", *arguments, "--watch")
+            grid.wait_until("it waits", lambda: "running, problem" in grid.log("waiting"))
+            self.assertEqual(len(grid.admin_json("problem", "list")["items"]), 1)
+            grid.add_client("a")
+            self.assertEqual(waiting.wait(60 * SLOW), 0, grid.log("waiting"))
+            self.assertIn(f"squares: finished, problem {squares}", grid.log("waiting"))
+            small = next(each["id"] for each in grid.admin_json("problem", "list")["items"] if each["name"] == "small")
+            table, results = grid.results(squares)["table.csv"], grid.results(small)
+            self.assertEqual(gzip.decompress(results["table.csv.gz"]), table)
+            self.assertEqual(sorted(results), ["notes.txt.gz", "rows.gz", "table.csv.gz"])
+            # An id does as well as a name, and a table as an input does.
+            again = grid.admin("problem", "add", "--app", "square", "--name", "fourth", "--after", squares, "--table", f"{squares}/table.csv", check=False)
+            self.assertEqual(again.returncode, 1)
+            self.assertIn("table.csv: the results have a column row of their own", again.stderr)  # the earlier table is what was added
+            lacking = grid.admin("problem", "add", "--app", "squeeze", "--after", "squares", "--input", "squares/none", check=False)
+            self.assertEqual(lacking.returncode, 4)
+            self.assertIn("squares has no result none, only table.csv, rows.tar", lacking.stderr)
+            twice = grid.admin(*arguments, "--input", f"table.csv={self.directory / 'notes.txt'}", check=False)
+            self.assertIn("input table.csv is given twice", twice.stderr)
+            self.assertEqual(grid.admin("problem", "add", "--app", "squeeze", "--after", "nothing", check=False).returncode, 4)
+            unknown = grid.admin("problem", "add", "--app", "no-such", "--after", "squares", check=False)
+            self.assertIn("node no-such", unknown.stderr)
+
+            grid.kill("a")
+            for name, verb, words in (("gone", "cancel", "problem gone was cancelled"),):
+                grid.add_problem("square", name, "--table", self.directory / "runs.csv")
+                grid.admin("problem", verb, name, "--yes")
+                held = grid.admin("problem", "add", "--app", "squeeze", "--after", name, "--input", f"{name}/table.csv", check=False)
+                self.assertEqual(held.returncode, 1)
+                self.assertIn(f"nothing was added, because {words}", held.stderr)
+            self.assertEqual(len(grid.admin_json("problem", "list")["items"]), 3)
 
     def test_once_more(self):
         """A node that was cancelled is added anew only where that is asked for."""

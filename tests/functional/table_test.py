@@ -2,6 +2,7 @@
 clients that have none of those libraries, with failed rows as rows; and a table of a million rows."""
 import contextlib
 import csv
+import gzip
 import io
 import os
 import pathlib
@@ -17,7 +18,7 @@ import unittest
 from computers import hidden, may_unshare
 from harness import BUILD, SLOW, SOURCE, Grid, local_arguments, main, needs
 from tree import Tree
-from wrapping import without_origin
+from wrapping import without_origin, wrapped
 
 ADMIN = BUILD / "bin" / "gleaner-admin"
 ROWS = 200
@@ -196,6 +197,12 @@ class Tables(unittest.TestCase):
             with self.assertRaisesRegex(IndexError, "no row 6: the table has 5 rows"):
                 table.row(6)
             self.assertEqual({row["host"] for row in table.rows()}, {"a"})
+            grid.add_application(wrapped(grid, "squeeze", "gzip", "--suffix", ".gz", "--", "-9", "-n"))
+            result = table.result("table.csv")
+            packed = project.problem("squeeze", inputs={"sums.csv": result, "notes.txt": "notes"}).wait(timeout=120 * SLOW).results()
+            self.assertEqual((gzip.decompress(packed["sums.csv.gz"]), gzip.decompress(packed["notes.txt.gz"])), (result.read(), b"notes"))
+            with self.assertRaisesRegex(gleaner.GridError, "has no result none, only table.csv, rows.tar"):
+                project.problem("squeeze", inputs={"x": table.result("none")})
             table.retry_failed()
             table.wait(timeout=120 * SLOW)
             self.assertEqual([row["row"] for row in table.failed()], ["3"])

@@ -1,7 +1,6 @@
 // flow run, flow show: problems that need each other's results.
 #include <charconv>
 #include <map>
-#include <set>
 
 #include "shared/json/text.h"
 #include "tools/admin/commands.h"
@@ -9,7 +8,7 @@
 #include "tools/admin/figures.h"
 #include "tools/admin/flow_checks.h"
 #include "tools/admin/flow_file.h"
-#include "tools/admin/progress.h"
+#include "tools/admin/flow_nodes.h"
 #include "tools/admin/watch.h"
 
 namespace gleaner::admin {
@@ -49,43 +48,12 @@ Result<Problems> find_problems(Api& api, const Flow& flow) {
   return problems;
 }
 
-bool lost(const ProblemInfo& problem) {
-  return problem.state == ProblemState::failed || problem.state == ProblemState::cancelled;
-}
-
-// Whoever needs it cannot begin, unless a person does something.
-bool blocks(const ProblemInfo& problem) {
-  return lost(problem) || problem.state == ProblemState::stopped;
-}
-
-// Results stay where they are: the server has them under their digests.
-Result<protocol::Input> result_of(Api& api, const FlowInput& input, const ProblemInfo& listed) {
-  TRY_ASSIGN(const ProblemInfo problem, api.problem(listed.id));
-  std::vector<std::string> names;
-  for (const protocol::ResultFile& file : problem.results) {
-    if (file.name == input.result) return protocol::Input{input.name, file.digest, file.bytes, std::nullopt};
-    names.push_back(file.name);
-  }
-  return Error{ErrorKind::not_found,
-               "node " + input.node + " has no result " + input.result + ", only " + joined(names)};
-}
-
 // `turn`: how often it was added before.
 Result<ProblemInfo> add_node(Session& session, Api& api, const FlowNode& node, const Problems& problems,
                              int turn) {
   protocol::AddProblem problem = node.problem;
   if (turn > 0) problem.name += "." + std::to_string(turn + 1);
-  for (const FlowInput& input : node.inputs) {
-    if (!input.node.empty()) {
-      TRY_ASSIGN(auto described, result_of(api, input, problems.at(input.node)));
-      problem.inputs.push_back(std::move(described));
-      continue;
-    }
-    TRY_ASSIGN(const BlobName blob, blob_of_file(session.outside().files, input.file));
-    TransferBar bar(session, "uploading " + input.name);
-    TRY(upload_file(api, session.outside().files, input.file, blob, bar.progress()));
-    problem.inputs.push_back({input.name, blob.digest, blob.bytes, std::nullopt});
-  }
+  TRY(add_inputs(session, api, node, problems, problem.inputs));
   return api.add_problem(problem);
 }
 
@@ -126,81 +94,6 @@ bool is_refusal(const Error& error) {
   return error.kind == ErrorKind::invalid || error.kind == ErrorKind::not_found ||
          error.kind == ErrorKind::too_large || error.kind == ErrorKind::conflict;
 }
-
-// Of what it waits for, the first; empty: it can begin.
-std::string waits_for(const FlowNode& node, const Problems& problems) {
-  for (const std::string& other : node.after) {
-    const auto found = problems.find(other);
-    if (found == problems.end() || found->second.state != ProblemState::finished) return other;
-  }
-  return {};
-}
-
-// Nodes that cannot begin, since one that they need was lost or is stopped.
-std::set<std::string> held_up(const Flow& flow, const Problems& problems) {
-  std::set<std::string> held;
-  for (const FlowNode& node : flow.nodes) {
-    if (problems.contains(node.name)) continue;
-    for (const std::string& other : node.after) {
-      const auto found = problems.find(other);
-      if (held.contains(other) || (found != problems.end() && blocks(found->second))) held.insert(node.name);
-    }
-  }
-  return held;
-}
-
-std::string state_text(const FlowNode& node, const Problems& problems, const std::set<std::string>& held) {
-  const auto found = problems.find(node.name);
-  if (found == problems.end())
-    return (held.contains(node.name) ? "cannot begin without " : "waits for ") + waits_for(node, problems);
-  const ProblemInfo& problem = found->second;
-  if (problem.id == ProblemId{}) return "refused: " + problem.message;
-  std::string text =
-      std::string(protocol::name_of(problem.state)) + ", problem " + std::to_string(problem.id.value);
-  if (problem.state == ProblemState::running)
-    text += ", " + percent_text(fraction_of(problem), 1) + ", " + time_left_text(problem);
-  if (!problem.message.empty()) text += ": " + problem.message;
-  return text;
-}
-
-std::vector<std::string> lines_of(const Flow& flow, const Problems& problems) {
-  const auto held = held_up(flow, problems);
-  std::size_t width = 0;
-  for (const FlowNode& node : flow.nodes) width = std::max(width, node.name.size());
-  std::vector<std::string> lines;
-  for (const FlowNode& node : flow.nodes)
-    lines.push_back(node.name + std::string(width + 2 - node.name.size(), ' ') +
-                    state_text(node, problems, held));
-  return lines;
-}
-
-// On a terminal all nodes, redrawn; elsewhere what changed its state.
-class FlowView {
- public:
-  FlowView(Session& session, const Flow& flow)
-      : session_(session), flow_(flow), text_(session.people(), session.people_display()) {}
-  ~FlowView() { text_.keep(); }
-  FlowView(const FlowView&) = delete;
-  FlowView& operator=(const FlowView&) = delete;
-
-  void show(const Problems& problems) {
-    if (session_.people_display().terminal) return text_.draw(lines_of(flow_, problems));
-    for (const FlowNode& node : flow_.nodes) {
-      const auto found = problems.find(node.name);
-      if (found == problems.end()) continue;
-      const auto known = told_.find(node.name);
-      if (known != told_.end() && known->second == found->second.state) continue;
-      told_[node.name] = found->second.state;
-      session_.people() << node.name << ": " << state_text(node, problems, {}) << std::endl;
-    }
-  }
-
- private:
-  Session& session_;
-  const Flow& flow_;
-  LiveText text_;
-  std::map<std::string, ProblemState> told_;
-};
 
 Result<ExitCode> tell(Session& session, const Flow& flow, const Problems& problems) {
   bool finished = true;

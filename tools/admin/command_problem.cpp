@@ -7,6 +7,8 @@
 #include "tools/admin/commands.h"
 #include "tools/admin/documents.h"
 #include "tools/admin/figures.h"
+#include "tools/admin/flow_nodes.h"
+#include "tools/admin/problem_after.h"
 #include "tools/admin/problem_views.h"
 #include "tools/admin/progress.h"
 #include "tools/admin/watch.h"
@@ -17,6 +19,7 @@ namespace {
 struct AddOptions {
   protocol::AddProblem problem;
   ProblemOptions content;
+  std::vector<std::string> after;  // ids or names of earlier problems
   bool watch = false;
   bool estimate = false;
 };
@@ -54,24 +57,13 @@ Result<ExitCode> watch_to_end(Session& session, Api& api, ProblemId id, Duration
   return problem.state == protocol::ProblemState::finished ? ExitCode::ok : ExitCode::failed;
 }
 
-Status upload_inputs(Session& session, Api& api, const std::vector<NamedFile>& inputs,
-                     std::vector<protocol::Input>& uploaded) {
-  const io::Files& files = session.outside().files;
-  for (const NamedFile& input : inputs) {
-    TRY_ASSIGN(const BlobName blob, blob_of_file(files, input.path));
-    TransferBar bar(session, "uploading " + input.name);
-    TRY(upload_file(api, files, input.path, blob, bar.progress()));
-    uploaded.push_back({input.name, blob.digest, blob.bytes, std::nullopt});
-  }
-  return {};
-}
-
 Result<ExitCode> add(Session& session, const AddOptions& options) {
   protocol::AddProblem problem = options.problem;
   TRY_ASSIGN(problem.parameters, read_parameters(session.outside().files, options.content));
-  TRY_ASSIGN(const auto inputs, parse_inputs(session.outside().files, options.content));
+  TRY_ASSIGN(const FlowNode node, node_of(session.outside().files, problem, options.content, options.after));
   TRY_ASSIGN(Api* const api, session.api());
-  TRY(upload_inputs(session, *api, inputs, problem.inputs));
+  TRY_ASSIGN(const FlowProblems earlier, await_earlier(session, *api, node));
+  TRY(add_inputs(session, *api, node, earlier, problem.inputs));
   if (options.estimate) {
     TRY_ASSIGN(const auto estimate, api->estimate_problem(problem));
     if (session.json())
@@ -143,11 +135,11 @@ Result<ExitCode> change(Session& session, const ProblemChoice& choice, const std
 }
 
 Result<ExitCode> append(Session& session, const ProblemChoice& choice) {
-  TRY_ASSIGN(const auto inputs, parse_inputs(session.outside().files, choice.content));
+  TRY_ASSIGN(const FlowNode rows, node_of(session.outside().files, {}, choice.content, {}));
   TRY_ASSIGN(Api* const api, session.api());
   TRY_ASSIGN(const auto found, find_problem(*api, choice.which));
   protocol::AppendInputs more;
-  TRY(upload_inputs(session, *api, inputs, more.inputs));
+  TRY(add_inputs(session, *api, rows, {}, more.inputs));
   TRY_ASSIGN(const auto problem, api->append(found.id, more));
   if (session.json())
     session.print_json(protocol::encode(problem));
@@ -247,6 +239,12 @@ void declare_add(CLI::App& problems, Action& chosen) {
       ->check(name_validator());
   declare_problem_options(command, options->content);
   command
+      ->add_option("--after", options->after,
+                   "an earlier problem, whose results may be inputs: --input [NAME=]ID/RESULT, or --table "
+                   "ID/RESULT; waits until it is finished (repeatable)")
+      ->type_name("ID|NAME")
+      ->allow_extra_args(false);
+  command
       ->add_option("--strategy", problem.strategy,
                    "how units are sized: one of `strategy list`, with options; default: the server's setting")
       ->type_name("NAME[,KEY=VALUE...]");
@@ -282,7 +280,10 @@ void declare_add(CLI::App& problems, Action& chosen) {
   command->footer(
       "`gleaner-admin app show NAME` lists an application's parameters and inputs.\n"
       "Examples:\n  gleaner-admin problem add --app raytrace --param scene=D --param width=840 --watch\n"
-      "  gleaner-admin problem add --app raytrace@1.0.0 --parameters scene.json --input mesh.obj=bunny.obj");
+      "  gleaner-admin problem add --app raytrace@1.0.0 --parameters scene.json --input mesh.obj=bunny.obj\n"
+      "  gleaner-admin problem add --app squeeze --after sweep --input sweep/table.csv\n"
+      "With --after the command waits for the earlier problem, and adds nothing and exits with 1 if that\n"
+      "fails, is cancelled or is stopped. `flow run` does so for many problems.");
   on_parse(command, chosen, options, add);
 }
 

@@ -167,7 +167,8 @@ class RemoteGrid(Grid):
 
     def problem(self, application: str, parameters: Optional[Mapping[str, Any]] = None, inputs: Optional[Mapping[str, Any]] = None,
                 name: Optional[str] = None, **options: Any) -> _problem.Problem:
-        """Adds a problem of any application of the project; a Problem. `inputs` are names and bytes, texts or pathlib paths.
+        """Adds a problem of any application of the project; a Problem. `inputs` are names and bytes, texts, pathlib paths or results
+        of other problems: `{"table.csv": sweep.result("table.csv")}` waits until `sweep` is finished.
 
         `options` are those of the admin API's AddProblem: strategy, straggler, weight, priority, commit_seconds, validation.
         """

@@ -62,6 +62,10 @@ class Problem:
         directory.mkdir(parents=True, exist_ok=True)
         return [self._write(directory, described) for described in files.values()]
 
+    def result(self, name: str) -> ResultFile:
+        """One of its result files, as an input of another problem, or to read()."""
+        return ResultFile(self, name)
+
     def _finished(self):
         info = self._watch.look()
         if info["state"] != "finished":
@@ -98,8 +102,35 @@ class Problem:
         return f"<gleaner problem {self.id}>"
 
 
+class ResultFile:
+    """A result file of a problem: an input of another one, which is added once the first is finished. The file stays on the server.
+
+    >>> import gleaner
+    >>> grid = gleaner.connect("/srv/project/admin")  # doctest: +SKIP
+    >>> sweep = grid.table("add", [{"x": 1, "y": 2}])  # doctest: +SKIP
+    >>> packed = grid.problem("squeeze", inputs={"table.csv": sweep.result("table.csv")})  # doctest: +SKIP
+    """
+
+    def __init__(self, problem: Problem, name: str) -> None:
+        self.problem, self.name = problem, name
+
+    def read(self) -> bytes:
+        """Its content, once the problem is finished."""
+        return self.problem._bytes(self.described())
+
+    def described(self) -> Dict[str, Any]:
+        """Name, digest and bytes, once the problem is finished. Raises ProblemFailed if it ends otherwise."""
+        files = {each["name"]: each for each in self.problem.wait()._finished()["results"]}
+        if self.name not in files:
+            raise GridError(f"problem {self.problem.id} has no result {self.name}, only {', '.join(files)}")
+        return files[self.name]
+
+    def __repr__(self):
+        return f"<gleaner result {self.name} of problem {self.problem.id}>"
+
+
 def add(api, application, name, parameters, inputs, options, kind=Problem):
-    """`inputs`: names and bytes, texts or paths."""
+    """`inputs`: names and bytes, texts, paths or results of other problems."""
     return kind(api, api.add_problem({"application": application, "name": name, "parameters": json.dumps(parameters or {}),
                                          "inputs": upload_all(api, inputs), **options})["id"])
 
@@ -113,6 +144,11 @@ def upload_all(api, inputs):
 
 
 def upload(api, content):
+    if isinstance(content, ResultFile):
+        described = content.described()
+        if content.problem._api is api:  # the server has it
+            return described["digest"], described["bytes"]
+        content = content.read()
     if isinstance(content, pathlib.PurePath):
         return api.upload_file(content)
     data = content.encode() if isinstance(content, str) else bytes(content)
