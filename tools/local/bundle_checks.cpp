@@ -208,6 +208,9 @@ Status BundleChecks::needed_libraries_are_there() {
     else
       c.findings.noted("libraries", what, "there is no client for that system yet");
   }
+  if (!needs.on_server.empty())
+    c.findings.noted("libraries", missing_text(needs.on_server) + ": a server may lack it",
+                     "install it on the server, or put it into the bundle where the program finds it");
   if (needs.missing.empty() && newer.empty()) note_systems(needs);
   return {};
 }

@@ -188,6 +188,9 @@ Result<SystemNeeds> system_needs(const io::Files& files, const io::Path& bundle,
       waiting.push_back(file);
   std::set<std::string> seen(waiting.begin(), waiting.end());
   SystemNeeds needs;
+  for (const std::string& file : on_server)
+    for (const std::string& library : needed[file])
+      if (!there.contains(library) && !is_promised(library)) needs.on_server.push_back({file, library});
   for (std::size_t next = 0; next < waiting.size(); ++next) {
     const std::string file = waiting[next];
     for (const sandbox::System& system : sandbox::systems)

@@ -27,6 +27,8 @@ struct NewerSymbol {
 
 struct SystemNeeds {
   std::vector<MissingLibrary> missing;
+  std::vector<MissingLibrary>
+      on_server;                   // the same of programs that run there, where the operator installs them
   std::vector<NewerSymbol> newer;  // one a file and system
   // A program that needs the system's GNU C library, and does not start where that is musl; empty: none.
   std::string glibc;

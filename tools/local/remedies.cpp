@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <set>
+#include <vector>
 
 #include "shared/bundle/wrap.h"
 #include "shared/json/text.h"
@@ -12,8 +12,11 @@ namespace {
 
 constexpr std::size_t paths_max = 100;
 constexpr const char* reported_modules[] = {"numpy", "pandas", "scipy"};  // client/platform/interpreters.cpp
-// What a kernel sees of a computer is not to be taken along; nor are directories that hold everything.
-constexpr const char* seen_inside[] = {"/app", "/slot", "/problem", "/problems", "/proc", "/dev", "/tmp"};
+// Where a kernel has what is its own.
+constexpr const char* own_places[] = {"/app", "/slot", "/problem", "/problems", "/proc", "/dev", "/tmp"};
+constexpr std::string_view absences[] = {"No such file", "not found",  "not exist",
+                                         "annot open",   "annot find", "annot read"};
+constexpr std::string_view breaks = " \t\r\n'\"`:;,()<>=";  // beside a path in a sentence
 
 // What stands after `before`, up to `end`.
 std::string_view after(std::string_view words, std::string_view before, std::string_view end) {
@@ -31,7 +34,9 @@ std::string module_remedy(const LocalBundle& bundle, const std::string& module) 
   std::vector<std::string> needs = bundle.manifest.needs;
   const std::string need = reported ? top : "python-packages";
   if (std::ranges::find(needs, need) != needs.end()) return {};  // it is said how to install it here
-  const auto names_python = [](const std::string& each) { return each.starts_with("python"); };
+  const auto names_python = [](const std::string& each) {
+    return each.starts_with("python>") || each.starts_with("python=");
+  };
   if (std::ranges::none_of(needs, names_python)) needs.insert(needs.begin(), "python>=3.9");
   needs.push_back(need);
   std::string text;
@@ -43,10 +48,12 @@ std::string module_remedy(const LocalBundle& bundle, const std::string& module) 
                    declare;
 }
 
-constexpr std::string_view breaks = " \t\r\n'\"`:;,()<>=";  // beside a path in a sentence
-
 // The first absolute path of a file that is here, and that a kernel does not find.
-std::string file_in(std::string_view words) {
+std::string file_in(const LocalBundle& bundle, std::string_view words) {
+  std::vector<io::Path> seen(std::begin(own_places), std::end(own_places));
+  seen.push_back(bundle.directory);
+  for (const sandbox::RuntimeFile& file : sandbox::runtime_files(bundle.kernel, bundle.kernel_runtime()))
+    if (!file.hidden) seen.push_back(file.path);
   std::size_t from = 0;
   for (std::size_t tries = 0; tries < paths_max; ++tries) {
     from = words.find('/', from);
@@ -55,11 +62,11 @@ std::string file_in(std::string_view words) {
     const auto end = std::min(words.find_first_of(breaks, from), words.size());
     const io::Path path(std::string(words.substr(from, end - from)));
     from = std::max(end, from + 1);
-    const auto below = [&](const char* place) {
-      return path == place || path.string().starts_with(std::string(place) + "/");
+    const auto is_below = [&](const io::Path& place) {
+      return path == place || path.string().starts_with(place.string() + "/");
     };
     std::error_code unknown;
-    if (!inside_word && std::ranges::none_of(seen_inside, below) && path.has_filename() &&
+    if (!inside_word && std::ranges::none_of(seen, is_below) && path.has_filename() &&
         path.parent_path() != "/" && std::filesystem::exists(path, unknown))
       return path.string();
   }
@@ -79,8 +86,12 @@ std::string remedy_for(const LocalBundle& bundle, std::string_view words) {
   if (const auto module = after(words, "No module named '", "'"); !module.empty())
     return module_remedy(bundle, std::string(module));
   if (words.find("cannot open shared object file") != std::string_view::npos) return library_remedy(bundle);
-  const std::string file = file_in(words);
-  if (file.empty() || file.starts_with(bundle.directory.string() + "/")) return {};
+  const auto is_told = [&](std::string_view absence) {
+    return words.find(absence) != std::string_view::npos;
+  };
+  if (std::ranges::none_of(absences, is_told)) return {};
+  const std::string file = file_in(bundle, words);
+  if (file.empty()) return {};
   return "volunteers' computers do not have " + file + ": take it along" +
          (bundle::is_completed(bundle.manifest) ? " with `app wrap --data`, and name it as {bundle}/NAME"
                                                 : " in the bundle");

@@ -325,6 +325,17 @@ TEST_CASE("a program that was linked on a newer system than a volunteer's is tol
   std::ofstream(bundle / "libc.so.6") << "the bundle brings its own";
   CHECK(needs().newer.empty());
   CHECK(needs().glibc.empty());
+
+  const std::size_t name = program.find("libc.so.6");
+  REQUIRE(name != Bytes::npos);
+  program.replace(name, 9, "libq.so.6");
+  REQUIRE(needs().missing.size() == 1);
+  CHECK(needs().missing[0].library == "libq.so.6");
+  const auto of_manager = local::system_needs(io::real_files(), bundle, {"kernel"});
+  REQUIRE(of_manager.ok());
+  CHECK(of_manager->missing.empty());  // the operator may have it on the server
+  REQUIRE(of_manager->on_server.size() == 1);
+  CHECK(of_manager->on_server[0].library == "libq.so.6");
 }
 
 TEST_CASE("the libraries that a program needs are read, and what is no program has none", "[libraries]") {
