@@ -181,9 +181,8 @@ void add_interpreter_of(Collector& files, const std::vector<std::string>& script
 
 constexpr const char* library_tops[] = {"/lib", "/lib64"};
 
-// Where the dynamic loader looks without being told, if the tree has it: with one tree the first two are
-// links
-// (/lib -> usr/lib), which the loader's own name needs.
+// Where the dynamic loader looks without being told, if the tree has it. In a merged tree /lib and /lib64 are
+// links (/lib -> usr/lib), which the loader's own name needs.
 std::vector<io::Path> library_directories(const Collector& files) {
   utsname facts{};
   const std::string machine = ::uname(&facts) == 0 ? facts.machine : "x86_64";

@@ -40,6 +40,7 @@ class Link:
         self.lots = random.Random(1)
         self.shape(up, down, latency, loss, breaks)
         self.bytes = {"up": 0, "down": 0}
+        self.crossed = []  # the same of each connection
         self.ends = None  # (way, bytes), of break_at()
         self.connections = 0  # so far
         self.whole, self.silent = True, False
@@ -57,6 +58,11 @@ class Link:
     def break_at(self, way, count):
         """The connection that moves so many bytes more that way, all together, breaks in front of the last of them; once."""
         self.ends = way, self.bytes[way] + count
+
+    def transferred(self, way):
+        """What crossed on connections that moved ten times as much that way as the other: transfers, but for control messages."""
+        back = {"up": "down", "down": "up"}[way]
+        return sum(each[way] for each in self.crossed if each[way] > 10 * each[back])
 
     def do(self, work):
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(30)
@@ -103,8 +109,10 @@ class Link:
                 return
             self.connections += 1
             self.open.add(parent[1])
+            crossed = {"up": 0, "down": 0}
+            self.crossed.append(crossed)
             try:
-                await asyncio.gather(self.pass_on(reader, parent[1], "up"), self.pass_on(parent[0], writer, "down"))
+                await asyncio.gather(self.pass_on(reader, parent[1], "up", crossed), self.pass_on(parent[0], writer, "down", crossed))
             finally:
                 self.open.discard(parent[1])
                 parent[1].transport.abort()
@@ -114,7 +122,7 @@ class Link:
             self.open.discard(writer)
             writer.transport.abort()
 
-    async def pass_on(self, reader, writer, way):
+    async def pass_on(self, reader, writer, way, crossed):
         """Until either side ends. What was on its way when a link fell silent is lost with its connection."""
         try:
             while data := await reader.read(self.buckets[way].piece):
@@ -125,6 +133,7 @@ class Link:
                 if self.silent:
                     await asyncio.sleep(3600)  # ended by restore()
                 self.bytes[way] += len(data)
+                crossed[way] += len(data)
                 if self.ends and self.ends[0] == way and self.bytes[way] >= self.ends[1]:
                     self.ends = None
                     raise Broken
