@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useActs } from "./acts";
-import { ask, type Host, type Relay } from "./api";
+import type { Host, Relay } from "./api";
+import { hostPage } from "./hostpages";
 import { hostNews } from "./live";
 import type { HostPage } from "./messages";
 import { Choice, Heading, State, usePolled } from "./parts";
@@ -79,7 +80,7 @@ export function Hosts() {
     try {
       const of: Record<string, string> = state === "on hold" ? { state: "active", on_hold: "true" } : state !== "any" ? { state } : {};
       const fields = new URLSearchParams({ after: `${after}`, text, order, ...of, ...(tag ? { tag } : {}), ...(needs ? { needs } : {}), ...(relay ? { relay: `${relay}` } : {}) });
-      const got = await ask<HostPage>(`/v1/admin/host-pages?${fields.toString().replaceAll("+", "%20")}`);
+      const got = await hostPage(fields);
       if (number !== asked.current) return;
       const known = new Set(so_far.map(each => each.id));  // the order may have moved on in between
       setHosts([...so_far, ...got.hosts.filter(each => !known.has(each.id))]);

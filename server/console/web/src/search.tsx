@@ -1,6 +1,7 @@
 // One field that finds problems, hosts, applications and errors. "/" leads there from anywhere.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ask, idOf, list, type Application, type Host, type Problem } from "./api";
+import { idOf, list, type Application, type Problem } from "./api";
+import { hostPage } from "./hostpages";
 import { live } from "./live";
 import { shared, t } from "./strings";
 import { lastLine } from "./words";
@@ -11,7 +12,7 @@ const hitsMax = 6;
 async function find(text: string): Promise<Hit[]> {
   const wanted = text.toLowerCase();
   const fits = (...words: string[]) => words.some(word => word.toLowerCase().includes(wanted));
-  const hosts = ask<{ hosts: Host[] }>(`/v1/admin/host-pages?after=0&text=${encodeURIComponent(text)}`);
+  const hosts = hostPage(new URLSearchParams({ after: "0", text }));
   const [problems, applications] = await Promise.all([list<Problem>("/v1/admin/problems"), list<Application>("/v1/admin/applications")]);
   const hits = (found: Hit[]) => found.slice(0, hitsMax);
   return [
