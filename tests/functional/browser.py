@@ -10,6 +10,7 @@ import subprocess
 import urllib.parse
 
 AXE = pathlib.Path(__file__).resolve().parent / "axe" / "axe.min.js.gz"
+KEYS = {"Enter": 13, "Tab": 9, "Escape": 27, "ArrowLeft": 37, "ArrowRight": 39, "End": 35, "Home": 36}  # beside those of letters
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
@@ -18,6 +19,7 @@ class Browser:
 
     def __init__(self, profile, *arguments):
         self.profile, self.arguments = profile, arguments
+        self.downloads = profile / "downloads"
 
     def __enter__(self):
         to_browser, ours_out = os.pipe()
@@ -41,6 +43,7 @@ class Browser:
         self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log"):
             self.call(domain + ".enable")
+        self.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(self.downloads))
         return self
 
     def __exit__(self, *_):
@@ -83,7 +86,7 @@ class Browser:
         return result["result"].get("value")
 
     def click(self, selector):
-        self.run(f"document.querySelector('{selector}').scrollIntoView()")
+        self.run(f"document.querySelector('{selector}').scrollIntoView({{block: 'center'}})")
         x, y = self.run(f"(r => [r.x + r.width / 2, r.y + r.height / 2])(document.querySelector('{selector}')"
                         ".getBoundingClientRect())")
         for kind in ("mousePressed", "mouseReleased"):
@@ -96,9 +99,20 @@ class Browser:
 
     def press(self, key):
         text = {"text": "\r"} if key == "Enter" else {}
-        code = {"Enter": 13, "Tab": 9, "ArrowRight": 39}[key]
-        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, code=key, windowsVirtualKeyCode=code, **text)
-        self.call("Input.dispatchKeyEvent", type="keyUp", key=key, code=key, windowsVirtualKeyCode=code)
+        code = {"code": key, "windowsVirtualKeyCode": KEYS[key]} if key in KEYS else {}
+        text = text or ({} if code else {"text": key})
+        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, **code, **text)
+        self.call("Input.dispatchKeyEvent", type="keyUp", key=key, **code)
+
+    def screen(self, width, height, scheme=""):
+        """An empty `scheme` is the desktop's."""
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 500)
+        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}, {"name": "prefers-reduced-motion", "value": "reduce"}])
+
+    def give(self, selector, paths):
+        """Files to a field that takes them."""
+        node = self.call("DOM.querySelector", nodeId=self.call("DOM.getDocument")["root"]["nodeId"], selector=selector)["nodeId"]
+        self.call("DOM.setFileInputFiles", nodeId=node, files=[str(path) for path in paths])
 
     def violations(self):
         """What axe finds wrong with the page as it is."""
@@ -120,6 +134,9 @@ class Browser:
             if event.get("method") == "Runtime.exceptionThrown":
                 found.append(str(event["params"]))
         return found
+
+    def forget_complaints(self):
+        self.events.clear()
 
     def picture(self, whole=True):
         """A PNG of the page, or of what the screen shows of it."""

@@ -87,7 +87,7 @@ class Form(unittest.TestCase):
         ligands = [grid.directory / f"ligand-{i}" for i in range(50)]
         for path in ligands:
             path.write_text("C6H6")
-        self.give(person, "#files", ligands)
+        person.give("#files", ligands)
         person.wait("many files in a line", person.has("50 files, 200 B"))
         person.push("Remove all")
         self.directory(grid, person)
@@ -115,15 +115,10 @@ class Form(unittest.TestCase):
         (place / "table.csv").write_text('name,"mass, in u"\n' + "".join(f"ligand {i},{i}\n" for i in range(1, 20)))
         (place / "more" / "one.pdb").write_text("ATOM")
         (place / ".hidden").write_text("x")
-        self.give(person, "#directory", [place])
+        person.give("#directory", [place])
         person.wait("its files", "[...document.querySelectorAll('[aria-label^=\"name of input\"]')].map(each => each.value).sort().join() == 'one.pdb,table.csv'")
         cells = person.wait("the table", "[...document.querySelectorAll('[aria-label^=\"The first rows of table.csv\"] tr')].map(row => [...row.children].map(cell => cell.innerText))")
         self.assertEqual((cells[0], cells[1], len(cells)), (["name", "mass, in u"], ["ligand 1", "1"], 6))
-
-    @staticmethod
-    def give(person, field, paths):
-        node = person.call("DOM.querySelector", nodeId=person.call("DOM.getDocument")["root"]["nodeId"], selector=field)["nodeId"]
-        person.call("DOM.setFileInputFiles", nodeId=node, files=[str(path) for path in paths])
 
     def input(self, grid, person):
         """A file is sent with it, and no digit of a number is lost."""
@@ -133,7 +128,7 @@ class Form(unittest.TestCase):
         cities = grid.directory / "cities.tsp"
         places = "".join(f"{i + 1} {7 * i % 10} {3 * i % 11}\n" for i in range(CITIES))
         cities.write_text(f"DIMENSION: {CITIES}\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n{places}EOF\n")
-        self.give(person, "#input-cities", [cities])
+        person.give("#input-cities", [cities])
         person.wait("the file", "document.querySelector('#input-cities-hint').innerText.includes('B')")
         person.accessible()
         if PICTURE:

@@ -1,4 +1,6 @@
 """Firefox as a person at a computer, by its Marionette protocol: what browser.py is for Chromium, as far as pages are tested with it."""
+import base64
+import gzip
 import json
 import os
 import shutil
@@ -6,22 +8,36 @@ import signal
 import socket
 import subprocess
 import time
+import urllib.parse
+
+from browser import AXE, KEYS
 
 FIREFOX = shutil.which("firefox-esr") or shutil.which("firefox")
+CODES = {"Enter": "\ue007", "Tab": "\ue004", "Escape": "\ue00c", "ArrowLeft": "\ue012", "ArrowRight": "\ue014", "End": "\ue010", "Home": "\ue011"}
+assert CODES.keys() == KEYS.keys()
+# A window is 450 pixels wide at least; the page in it need not be. An empty `scheme` is the desktop's.
+SCREEN = """(([width, height, scheme]) => {
+  const place = gBrowser.selectedBrowser.closest('.browserStack');
+  for (const [name, value] of Object.entries({minWidth: '0', width: `${width}px`, maxWidth: `${width}px`, height: `${height}px`, maxHeight: `${height}px`})) place.style[name] = value;
+  Services.prefs.setIntPref('layout.css.prefers-color-scheme.content-override', {dark: 0, light: 1}[scheme] ?? 2);
+})(%s)"""
+# Errors of pages, and what the content policy refused.
+ERRORS = """Services.console.getMessageArray().filter(each => each instanceof Ci.nsIScriptError && !(each.flags & Ci.nsIScriptError.warningFlag) && each.sourceName.startsWith('http'))
+  .map(each => [each.errorMessage, each.sourceName])"""
 
 
 class Firefox:
-    """With no window, and any certificate taken; `with` it the browser is open."""
+    """With no window, any certificate taken and little motion; `with` it the browser is open."""
 
     def __init__(self, profile):
-        self.profile = profile
+        self.profile, self.downloads = profile, profile / "downloads"
 
     def __enter__(self):
-        self.profile.mkdir(parents=True)
-        preferences = {"marionette.port": 0, "browser.shell.checkDefaultBrowser": False, "datareporting.policy.dataSubmissionEnabled": False,
+        self.downloads.mkdir(parents=True)
+        preferences = {"marionette.port": 0, "ui.prefersReducedMotion": 1, "browser.download.folderList": 2, "browser.download.alwaysOpenPanel": False, "browser.download.dir": str(self.downloads), "browser.shell.checkDefaultBrowser": False, "datareporting.policy.dataSubmissionEnabled": False,
                        "app.update.disabledForTesting": True, "network.captive-portal-service.enabled": False, "browser.safebrowsing.downloads.enabled": False}
         (self.profile / "user.js").write_text("".join(f"user_pref({json.dumps(name)}, {json.dumps(value)});\n" for name, value in preferences.items()))
-        self.process = subprocess.Popen([FIREFOX, "--headless", "--marionette", "--profile", str(self.profile), "--no-remote"], start_new_session=True,
+        self.process = subprocess.Popen([FIREFOX, "--headless", "--marionette", "--profile", str(self.profile), "--no-remote", "--remote-allow-system-access"], start_new_session=True,
                                         env={**os.environ, "HOME": str(self.profile)}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             self.connection = self.connected()
@@ -71,5 +87,55 @@ class Firefox:
         self.call("WebDriver:Refresh")
 
     def run(self, script):
-        """The script's value."""
+        """The script's value, or what its promise comes to."""
         return self.call("WebDriver:ExecuteScript", script=f"return ({script});", args=[])["value"]
+
+    def run_as_browser(self, script):
+        """Not in the page: with all that the browser may."""
+        self.call("Marionette:SetContext", value="chrome")
+        try:
+            return self.run(script)
+        finally:
+            self.call("Marionette:SetContext", value="content")
+
+    def screen(self, width, height, scheme=""):
+        self.call("WebDriver:SetWindowRect", width=max(width, 500), height=height + 200)
+        self.run_as_browser(SCREEN % json.dumps([width, height, scheme]))
+
+    def element(self, selector):
+        return next(iter(self.call("WebDriver:FindElement", using="css selector", value=selector)["value"].values()))
+
+    def click(self, selector):
+        self.call("WebDriver:ElementClick", id=self.element(selector))
+
+    def keys(self, values):
+        self.call("WebDriver:PerformActions", actions=[{"type": "key", "id": "keyboard", "actions": [
+            {"type": kind, "value": value} for value in values for kind in ("keyDown", "keyUp")]}])
+
+    def type(self, selector, text):
+        """Replaces what a field has, by keys."""
+        self.run(f"(field => {{ field.focus(); field.select && field.select(); }})(document.querySelector('{selector}'))")
+        self.keys(text)
+
+    def press(self, key):
+        self.keys(CODES.get(key, key))
+
+    def give(self, selector, paths):
+        """Files to a field that takes them."""
+        self.call("WebDriver:ElementSendKeys", id=self.element(selector), text="\n".join(map(str, paths)))
+
+    def violations(self):
+        """What axe finds wrong with the page as it is."""
+        found = "axe.run().then(r => r.violations.map(v => v.id + ' ' + v.nodes.map(n => n.html + n.failureSummary).join('; ')))"
+        return self.call("WebDriver:ExecuteScript", script=f"{gzip.decompress(AXE.read_bytes()).decode()};return {found};", args=[], sandbox=None)["value"]
+
+    def complaints(self):
+        """Errors that the page or the content policy made."""
+        return [f"{message} {urllib.parse.urlsplit(address).path}" for message, address in self.run_as_browser(ERRORS)]
+
+    def forget_complaints(self):
+        self.run_as_browser("Services.console.reset()")
+
+    def picture(self, whole=True):
+        """A PNG of the page, or of what the screen shows of it."""
+        return base64.b64decode(self.call("WebDriver:TakeScreenshot", full=whole)["value"])

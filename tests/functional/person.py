@@ -1,7 +1,8 @@
-"""A person at the console: in Chromium, by what is shown and what can be pressed."""
+"""A person at the console, in Chromium or Firefox: by what is shown and what can be pressed."""
 import json
 
 from browser import Browser
+from firefox import Firefox
 from harness import SQUARES
 
 
@@ -18,12 +19,10 @@ def link_of(grid, *arguments):
     return grid.admin_json(*arguments, "console")["address"].split("#link=")[1]
 
 
-class Person(Browser):
-    """At the console of a grid whose server runs; `with` it the browser is open."""
+class Steps:
+    """Of a browser that is open, at the console of a grid whose server runs."""
 
-    def __init__(self, test, grid):
-        super().__init__(grid.directory / "profile", "--ignore-certificate-errors", "--force-prefers-reduced-motion")
-        self.test, self.grid = test, grid
+    test = grid = None
 
     def log_in(self, overview="Overview"):
         """The secret of the link by which it did. `overview`: what the first page says."""
@@ -43,7 +42,7 @@ class Person(Browser):
         """A refusal that was meant, which the browser logs too, perhaps a moment later; there is no other complaint."""
         complaints = self.grid.wait_until("the refusal in the browser's log", self.complaints)
         self.test.assertEqual([text for text in complaints if status not in text], [])
-        self.events.clear()
+        self.forget_complaints()
 
     @staticmethod
     def has(words):
@@ -57,10 +56,10 @@ class Person(Browser):
         self.go(page)
         self.wait(page, "document.querySelector('h1') !== null && document.querySelector('[aria-busy=true]') === null")
 
-    def push(self, words):
-        """Clicks the button of these words, by its place on the screen."""
-        find = f"[...document.querySelectorAll('button')].find(b => b.innerText == {json.dumps(words)} && b.checkVisibility() && !b.disabled)"
-        self.wait(f"the button {words}", f"{find} !== undefined")
+    def push(self, words, kind="button"):
+        """Clicks the button, or what `kind` selects, of these words, by its place on the screen."""
+        find = f"[...document.querySelectorAll({json.dumps(kind)})].find(b => b.innerText == {json.dumps(words)} && b.checkVisibility() && !b.disabled)"
+        self.wait(f"{kind} {words}", f"{find} !== undefined")
         self.run("document.querySelectorAll('[data-pressed]').forEach(b => delete b.dataset.pressed)")
         self.run(f"{find}.dataset.pressed = 'now'")
         self.click("[data-pressed]")
@@ -84,3 +83,17 @@ class Person(Browser):
 
     def accessible(self):
         self.test.assertEqual(self.violations(), [])
+
+
+class Person(Steps, Browser):
+    """`with` it the browser is open."""
+
+    def __init__(self, test, grid):
+        super().__init__(grid.directory / "profile", "--ignore-certificate-errors", "--force-prefers-reduced-motion")
+        self.test, self.grid = test, grid
+
+
+class FirefoxPerson(Steps, Firefox):
+    def __init__(self, test, grid):
+        super().__init__(grid.directory / "firefox")
+        self.test, self.grid = test, grid

@@ -218,10 +218,9 @@ Status tick_problems(Transaction& tx) {
       TRY(finish_problem(
           tx, problem, protocol::ProblemState::failed,
           items_text(problem.stage->view().ledger().set_aside().total()) +
-              " failed wherever they were tried, or no two hosts agreed on them; all others are done. The "
-              "last failures are in "
-              "`gleaner-admin problem show`; `problem result --partial` has the others, `problem "
-              "retry` tries again"));
+              " failed on every host, or no two hosts agreed; all others are done. `gleaner-admin problem "
+              "show` has the last failures, `problem result --partial` the accepted items, and `problem "
+              "retry` tries the failed ones again"));
     }
   }
   return {};
