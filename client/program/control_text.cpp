@@ -18,13 +18,6 @@ namespace {
 
 using Json = json::Value;
 
-std::string duration_text(double seconds) {
-  if (seconds < 0) return "?";
-  if (seconds < 100) return fmt::format("{:.0f} s", seconds);
-  if (seconds < 6000) return fmt::format("{:.0f} min", seconds / 60);
-  return fmt::format("{:.1f} h", seconds / 3600);
-}
-
 std::int64_t whole_of(const Json& object, const char* name) {
   return std::llround(number_of(object, name));
 }
@@ -46,21 +39,15 @@ std::string slot_line(const Json& slot, bool several, Colour colour) {
   if (number_of(slot, "unit") == 0) return head + "\n";
   const double begin = number_of(slot, "begin");
   const double size = number_of(slot, "end") - begin;
-  const double part = size > 0 ? 100 * (number_of(slot, "finished") - begin) / size : 100;
+  const double part = size > 0 ? (number_of(slot, "finished") - begin) / size : 1;
   std::string line =
-      fmt::format("{} {}: unit {:.0f}, items {:.0f}-{:.0f}, {:.0f} %", head, problem_of(slot, several),
-                  number_of(slot, "unit"), begin, number_of(slot, "end") - 1, part);
-  if (state == "running") line += fmt::format(", {:.3g}/s", number_of(slot, "rate"));
+      fmt::format("{} {}: unit {:.0f}, items {:.0f}-{:.0f}, {}", head, problem_of(slot, several),
+                  number_of(slot, "unit"), begin, number_of(slot, "end") - 1, percent_text(part, 1));
+  if (state == "running") line += ", " + figure_text(number_of(slot, "rate")) + "/s";
   if (state == "running" && number_of(slot, "remaining_seconds") >= 0)
     line += ", " + duration_text(number_of(slot, "remaining_seconds")) + " left";
   if (!text_of(slot, "reason").empty()) line += " (" + text_of(slot, "reason") + ")";
   return line + "\n";
-}
-
-// Percent, never more than there is: 100 only when it is over.
-std::string done_text(double part) {
-  const double percent = 100 * part;
-  return fmt::format("{:g}", percent < 10 ? std::floor(10 * percent) / 10 : std::floor(percent));
 }
 
 std::string contact_text(double ago) {
@@ -69,10 +56,10 @@ std::string contact_text(double ago) {
 
 std::string problem_line(const Json& problem) {
   if (const Json& in_hand = problem["in_hand"]; in_hand.is_boolean() && !in_hand.boolean())
-    return fmt::format("  last      {}: was {} % done when this computer finished its part\n",
-                       text_of(problem, "name"), done_text(number_of(problem, "done")));
-  return fmt::format("  together  {}: {} % done, {} in this stage, by {}\n", text_of(problem, "name"),
-                     done_text(number_of(problem, "done")), counted(whole_of(problem, "items"), "item"),
+    return fmt::format("  last      {}: was {} done when this computer finished its part\n",
+                       text_of(problem, "name"), percent_text(number_of(problem, "done"), 1));
+  return fmt::format("  together  {}: {} done, {} in this stage, by {}\n", text_of(problem, "name"),
+                     percent_text(number_of(problem, "done"), 1), counted(whole_of(problem, "items"), "item"),
                      counted(whole_of(problem, "hosts"), "computer"));
 }
 
@@ -82,15 +69,17 @@ std::string projects_lines(const Json& status) {
     return fmt::format("  project   {} at {}\n", text_of(status, "project_name"), text_of(status, "server"));
   std::string out;
   for (const Json& project : status["projects"].elements())
-    out += fmt::format("  project   {} at {}: host {:.0f}, share {:g}, {:.0f} % of late, {}; {}\n",
+    out += fmt::format("  project   {} at {}: host {:.0f}, share {:g}, {:.0f} % recently, {}; {}\n",
                        text_of(project, "name"), text_of(project, "server"), number_of(project, "host"),
                        number_of(project, "share"), 100 * number_of(project, "recent_part"),
                        contact_text(number_of(project, "last_contact_seconds")), text_of(project, "state"));
   return out;
 }
 
+// As the console has it: two cores at 20 % are 0.4.
 std::string cores_at(double cores, double share) {
-  return fmt::format("{} at {:.0f} %", counted(std::llround(cores), "core"), 100 * share);
+  const std::string text = figure_text(cores * share);
+  return text + (text == "1" ? " core" : " cores");
 }
 
 // Of a computer that the client may use only in part: "0.3 of 2 cores". With what a level leaves now.
@@ -99,7 +88,7 @@ std::string cores_text(const Json& status) {
   const double share = number_of(status, "cpu_share"), share_now = number_of(status, "cpu_share_now");
   const double all = number_of(status, "computer_cores");
   const std::string most =
-      all > 0 ? fmt::format("{:.2g} of {:.0f} cores", cores * share, all) : cores_at(cores, share);
+      all > 0 ? fmt::format("{} of {:.0f} cores", figure_text(cores * share), all) : cores_at(cores, share);
   if (cores_now == 0 || (cores_now == cores && share_now == share)) return most;
   return most + ", now " + cores_at(cores_now, share_now);
 }

@@ -47,7 +47,8 @@ Writing writing_of(const std::optional<view::View>& view) {
   writing.sentence = view->reason;
   if (view->given.year > 0) writing.so_far = "This computer gave " + view::text_of(view->given);
   if (view->project_items > 0) {
-    writing.others = fmt::format("All together: {} % done", view->project_done_millionths / 10'000);
+    writing.others =
+        "All computers: " + percent_text(static_cast<double>(view->project_done_millionths), 1e6) + " done";
     if (view->project_hosts > 0) writing.others += ", by " + counted(view->project_hosts, "computer");
   }
   return writing;

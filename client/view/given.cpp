@@ -1,6 +1,6 @@
 #include "client/view/given.h"
 
-#include <fmt/format.h>
+#include "shared/base/figures.h"
 
 namespace gleaner::view {
 namespace {
@@ -8,8 +8,8 @@ namespace {
 std::string amount(std::int64_t core_seconds) {
   const double hours = static_cast<double>(core_seconds) / 3600;
   if (core_seconds == 0) return "nothing";
-  if (hours < 0.95) return fmt::format("{:.0f} core-minutes", hours * 60);
-  return hours < 9.95 ? fmt::format("{:.1f} core-hours", hours) : fmt::format("{:.0f} core-hours", hours);
+  if (hours < 1) return duration_text(static_cast<double>(core_seconds)) + " of a core";
+  return figure_text(hours) + " core-hours";
 }
 
 }  // namespace

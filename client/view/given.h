@@ -14,7 +14,7 @@ struct Given {
   friend bool operator==(const Given&, const Given&) = default;
 };
 
-// "12 core-minutes today, 3.1 core-hours in the last 7 days, 310 core-hours in the last year"
+// "12 min of a core today, 3.1 core-hours in the last 7 days, 310 core-hours in the last year"
 [[nodiscard]] std::string text_of(const Given& given);
 
 }  // namespace gleaner::view

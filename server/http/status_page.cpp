@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "shared/base/clean_text.h"
+#include "shared/base/figures.h"
 
 namespace gleaner::http {
 namespace {
@@ -19,32 +20,24 @@ progress{width:100%;min-width:8rem;accent-color:var(--bar)}
 .quiet{opacity:.7}.warn{border-left:.3rem solid #c77700;padding-left:.6rem}
 )";
 
-std::string duration_text(double seconds) {
-  if (seconds < 0) return "–";
-  const auto s = static_cast<long long>(seconds + 0.5);
-  if (s < 120) return fmt::format("{} s", s);
-  if (s < 7200) return fmt::format("{} min", s / 60);
-  if (s < 172800) return fmt::format("{} h {} min", s / 3600, s / 60 % 60);
-  return fmt::format("{} d {} h", s / 86400, s / 3600 % 24);
-}
-
 std::string problem_row(const protocol::ProblemInfo& p) {
   const double part = std::clamp(p.done, 0.0, 1.0);
   const std::string& told = p.waits.empty() ? p.message : p.waits;
   return fmt::format(
       "<tr><td>{}<br><span class=quiet>{}{}{}</span></td><td>{}</td>"
-      "<td><progress max=1 value={:.4f}></progress></td><td class=n>{:.1f} %</td><td class=n>{} / {}</td>"
+      "<td><progress max=1 value={:.4f}></progress></td><td class=n>{}</td><td class=n>{} / {}</td>"
       "<td class=n>{}</td><td class=n>{}</td></tr>\n",
       escape_html(p.name), escape_html(p.application), told.empty() ? "" : ": ", escape_html(told),
-      protocol::name_of(p.state), part, 100 * part, p.accepted, p.items, p.hosts,
-      p.state == protocol::ProblemState::running ? duration_text(p.eta_seconds) : "–");
+      protocol::name_of(p.state), part, percent_text(part, 1), count_text(p.accepted), count_text(p.items),
+      count_text(p.hosts),
+      p.state == protocol::ProblemState::running && p.eta_seconds >= 0 ? duration_text(p.eta_seconds) : "–");
 }
 
 std::string host_row(const protocol::HostInfo& h, Timestamp now) {
   return fmt::format(
       "<tr><td>{}</td><td>{}</td><td class=n>{}</td><td class=n>{}</td><td class=n>{}</td><td>{}</td></tr>\n",
-      escape_html(h.name), protocol::name_of(h.state), h.cores, h.open_units, h.items_accepted,
-      duration_text(std::max(0.0, to_seconds(now - h.last_contact))));
+      escape_html(h.name), protocol::name_of(h.state), h.cores, count_text(h.open_units),
+      count_text(h.items_accepted), duration_text(std::max(0.0, to_seconds(now - h.last_contact))));
 }
 
 }  // namespace

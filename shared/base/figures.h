@@ -10,6 +10,11 @@
 namespace gleaner {
 
 [[nodiscard]] std::string count_text(std::int64_t count);  // 1,234,567
+[[nodiscard]] std::string figure_text(double value);       // 0.0123, 1.2, 12.3, 12,345; "-" if negative
+[[nodiscard]] std::string core_hours_text(double hours);   // the same; "< 0.001" for less than 4 s of a core
+[[nodiscard]] std::string percent_text(double part,
+                                       double whole);      // "52.3 %", "100 %"; "-" where there is no whole
+[[nodiscard]] std::string duration_text(double seconds);   // 7 s, 26 min, 3 h 5 min, 2 d 4 h; "-" if negative
 [[nodiscard]] std::string bytes_text(std::int64_t bytes);  // 812 B, 1.4 KiB, 20.0 MiB
 // "1 split", "1,234 splits".
 [[nodiscard]] std::string counted(std::int64_t count, const std::string& noun);

@@ -1,4 +1,7 @@
-"""One number has one value and one text: the console and the command line say the same of the same moment."""
+"""One number has one value and one text: the console, the command line, the client, its owner's page and mails say the same of the same
+moment."""
+import email
+import email.utils
 import re
 import time
 import unittest
@@ -49,6 +52,39 @@ class Figures(unittest.TestCase):
             self.assertEqual(told[name], shown[name])
         self.assertEqual(told["trust"].split(" chance")[0], shown["trust: chance that a result is correct"])
 
+    def client(self, grid, person, one, host):
+        """What the owner of a computer reads, in a terminal and on the page."""
+        person.look_at(f"#/problems/{one}")
+        done = dict(person.run(FIGURES))["done"].removesuffix(" of the work")
+        person.look_at(f"#/hosts/{host}")
+        shown = {**dict(person.run(FIGURES)), **dict(person.run(FACTS))}
+        status = grid.wait_until("the client to know", lambda: (lambda text: text if f" one: {done} done, " in text or f" one: was {done} done " in text else None)(
+            grid.control("pc", "status").stdout))
+        told = dict(re.findall(r"^  (\w+(?: \w+)?)  +(.+)$", status, re.M))
+        number, name, cores, speed = re.fullmatch(r"(\d+) \((.+)\), (.+) cores, (\S+ Mflop/s) a core", told["host"]).groups()
+        self.assertEqual((number, name, cores, speed), (f"{host}", "pc", shown["cores lent"].split(" of ")[0], shown["speed of a core"]))
+        self.assertEqual(told["accepted"].split(" ")[0], shown["items accepted"])
+        grid.start("page", "gleaner", "--state", grid.state("pc"), "page", "--no-browser")
+        address = grid.wait_until("the page", lambda: re.search(r"http://127\.0\.0\.1:\d+/#[0-9a-f]{48}", grid.log("page")))
+        person.open(address[0])
+        person.wait("the client", "document.querySelector('.figures dd') !== null && !document.body.innerText.includes('Asking the client')")
+        page = dict(person.run(FIGURES))
+        self.assertEqual(person.run("document.querySelector('main > p').innerText"), "Gleaner on pc")
+        today, week, year = re.fullmatch(r"(.+) today, (.+) in the last 7 days, (.+) in the last year", told["so far"]).groups()
+        self.assertEqual([each.removesuffix(" of a core") for each in (today, week, year)], [page["of a core today"], page["in seven days"], page["in a year"]])
+        together = person.run("document.querySelector('#together').innerText")
+        self.assertIn(f"{done} of one", together or f"{done} of one")  # nothing of a problem that it no longer computes
+
+    def mail(self, grid, person, before, inbox):
+        """About a problem that finished."""
+        letter = email.message_from_bytes(grid.wait_until("the mail", lambda: list(inbox.glob("*.mail")))[0].read_bytes())
+        person.look_at(f"#/problems/{before}")
+        shown = dict(person.run(FIGURES))
+        told = fields(grid.admin("problem", "show", "before").stdout)
+        self.assertIn(f"{shown['items accepted'].split(' of ')[0]} items accepted in {told['elapsed']}, {shown['wasted']} wasted.", letter.get_payload(decode=True).decode())
+        self.assertEqual(told["wasted"], shown["wasted"])
+        self.assertAlmostEqual(email.utils.parsedate_to_datetime(letter["Date"]).timestamp(), grid.problem(before)["finished_at"] / 1e6, delta=60)
+
     def estimate(self, grid, person):
         person.choose("squares@", "#name")
         person.run("document.querySelector('#name').value = 'two'")
@@ -69,8 +105,15 @@ class Figures(unittest.TestCase):
 
     def test_one_moment(self):
         with Grid("work.heartbeat_seconds = 1") as grid:
+            inbox, sendmail = grid.directory / "inbox", grid.directory / "sendmail"
+            inbox.mkdir()
+            sendmail.write_text(f"#!/bin/sh\ncat > {inbox}/part && mv {inbox}/part {inbox}/$$.mail\n")
+            sendmail.chmod(0o755)
+            grid.change_settings(f'notices.mail = "ann@example.org"\nnotices.sendmail = "{sendmail}"')
             grid.start_server()
             grid.add_application(SQUARES)
+            # A mail tells what has changed since the server last looked.
+            grid.wait_until("its first look", lambda: grid.request("GET", "/v1/admin/history", token=grid.admin_token)[2]["items"])
             before = grid.add_problem("squares", "before", count=4, pause=0.05)
             grid.add_client("pc", share=0.5)
             grid.wait_until("one that is known", lambda: grid.problem(before)["state"] == "finished", 60)
@@ -84,6 +127,8 @@ class Figures(unittest.TestCase):
                 self.host(grid, person, grid.admin_json("host", "show", "pc")["id"])
                 person.look_at("#/add")
                 self.estimate(grid, person)
+                self.mail(grid, person, before, inbox)
+                self.client(grid, person, one, grid.admin_json("host", "show", "pc")["id"])
 
 
 if __name__ == "__main__":

@@ -57,7 +57,7 @@ class Published(unittest.TestCase):
             # What all computers gave of it, when the server last said so: this one asked more than once.
             self.assertEqual((view["project_items"], view["project_hosts"]), (72, 1))
             self.assertTrue(0 < view["project_done_millionths"] <= 1_000_000, view)
-            self.assertRegex(grid.control("one", "status").stdout, r"last      small: was \d+ % done when this computer finished its part\n")
+            self.assertRegex(grid.control("one", "status").stdout, r"last      small: was [\d.]+ % done when this computer finished its part\n")
             self.assertEqual((runtime / "view").stat().st_mode & 0o777, 0o644)
             token = (grid.membership("one") / "identity" / "host.json").read_text()
             self.assertNotIn("token", (runtime / "view").read_bytes().decode(errors="replace"))

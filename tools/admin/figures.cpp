@@ -16,12 +16,6 @@ bool continues_character(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;
 }
 
-// As the console rounds, to the last bit.
-std::string rounded(double value, int decimals) {
-  const double scale = std::pow(10, decimals);
-  return fmt::format("{:.{}f}", std::round(value * scale) / scale, decimals);
-}
-
 // "12 to 26 min": the first's unit, where it is the only one and the second's, too.
 std::string without_unit(const std::string& low, const std::string& high) {
   const auto at = low.find(' ');
@@ -31,33 +25,6 @@ std::string without_unit(const std::string& low, const std::string& high) {
 }
 
 }  // namespace
-
-std::string figure_text(double value) {
-  constexpr double countable = 1e15;
-  if (!std::isfinite(value) || value < 0) return "-";
-  if (value >= countable) return fmt::format("{:.3g}", value);
-  if (value >= 999.5) return count_text(std::llround(value));
-  if (value == 0) return "0";
-  std::string text = rounded(value, std::max(0, 2 - static_cast<int>(std::floor(std::log10(value)))));
-  if (text.find('.') == std::string::npos) return text;
-  text.erase(text.find_last_not_of('0') + 1);
-  return text.back() == '.' ? text.substr(0, text.size() - 1) : text;
-}
-
-std::string percent_text(double part, double whole) {
-  if (!(whole > 0)) return "-";
-  const double share = std::min(1.0, part / whole);
-  return rounded(100 * share, share > 0 && share < 1 ? 1 : 0) + " %";
-}
-
-std::string duration_text(double seconds) {
-  if (!std::isfinite(seconds) || seconds < 0 || seconds > 1e9) return "-";
-  const std::int64_t total = std::llround(seconds);
-  if (total < 120) return fmt::format("{} s", total);
-  if (total < 7200) return rounded(static_cast<double>(total) / 60, 0) + " min";
-  if (total < 172'800) return fmt::format("{} h {} min", total / 3600, total / 60 % 60);
-  return fmt::format("{} d {} h", total / 86'400, total / 3600 % 24);
-}
 
 std::string span_text(double low, double high) {
   const std::string from = duration_text(low), to = duration_text(high);

@@ -14,10 +14,6 @@
 
 namespace gleaner::admin {
 
-[[nodiscard]] std::string figure_text(double value);  // 0.0123, 1.2, 12.3, 12,345; "-" if negative
-[[nodiscard]] std::string percent_text(double part,
-                                       double whole);     // "52.3 %", "100 %"; "-" where there is no whole
-[[nodiscard]] std::string duration_text(double seconds);  // 7 s, 26 min, 3 h 5 min, 2 d 4 h; "-" if negative
 [[nodiscard]] std::string span_text(double low, double high);  // in seconds: "12 to 26 min", "90 s to 3 min"
 // In seconds: "about 18 min (12 to 26 min)"; the middle alone where both ends read alike.
 [[nodiscard]] std::string interval_text(double middle, double low, double high);

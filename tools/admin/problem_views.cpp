@@ -201,9 +201,8 @@ std::string error_text(const std::vector<protocol::ErrorGroup>& errors, ErrorDet
 Table day_table(const std::vector<protocol::DayInfo>& days) {
   Table table({{"DAY"}, {"CORE-HOURS", Align::right}, {"KWH", Align::right}, {"ITEMS", Align::right}});
   for (const auto& day : days)
-    table.add({to_rfc3339(day.at).substr(0, 10), fmt::format("{:.2f}", day.core_hours),
-               day.kilowatt_hours > 0 ? fmt::format("{:.3f}", day.kilowatt_hours) : "-",
-               count_text(day.items)});
+    table.add({to_rfc3339(day.at).substr(0, 10), core_hours_text(day.core_hours),
+               day.kilowatt_hours > 0 ? figure_text(day.kilowatt_hours) : "-", count_text(day.items)});
   return table;
 }
 

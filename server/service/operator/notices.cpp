@@ -104,7 +104,10 @@ void NoticeWatch::look_at_problems(const ProjectSnapshot& snapshot, std::vector<
     if (info.state == ProblemState::finished)
       notices.push_back({"problem-finished",
                          name + " is finished",
-                         fmt::format("Download it with: gleaner-admin problem result {}", info.id.value),
+                         fmt::format("{} accepted in {}, {} wasted.\nDownload it with: gleaner-admin problem "
+                                     "result {}",
+                                     counted(info.items, "item"), duration_text(info.elapsed_seconds),
+                                     percent_text(std::max(0.0, info.wasted), 1), info.id.value),
                          {}});
     if (info.state == ProblemState::failed)
       notices.push_back({"problem-failed", name + " failed", info.message, {}});

@@ -12,6 +12,14 @@ TEST_CASE("Numbers, sizes and dates read alike in all programs") {
   CHECK(bytes_text(1536) == "1.5 KiB");
   CHECK(bytes_text((std::int64_t{1} << 20) - 1) == "1.0 MiB");
   CHECK(bytes_text(std::int64_t{3} << 39) == "1.5 TiB");
+  CHECK(figure_text(0.01234) == "0.0123");
+  CHECK(figure_text(12.3) == "12.3");
+  CHECK(core_hours_text(0) == "0");
+  CHECK(core_hours_text(0.0000728) == "< 0.001");
+  CHECK(core_hours_text(1234.5) == "1,235");
+  CHECK(percent_text(1, 3) == "33.3 %");
+  CHECK(percent_text(3, 3) == "100 %");
+  CHECK(duration_text(7200) == "2 h 0 min");
   CHECK(counted(1, "split") == "1 split");
   CHECK(counted(0, "split") == "0 splits");
   CHECK(counted(1234, "entry", "entries") == "1,234 entries");

@@ -49,10 +49,10 @@ TEST_CASE("Status is readable, coloured only when asked, and tolerant of missing
       "slots":[{"slot":0,"state":"running","unit":9,"begin":10,"end":20,"finished":15}]}})");
   const std::string plain = reply_text("status", reply, Colour::no);
   CHECK(plain.find("computing words") == 0);
-  CHECK(plain.find("unit 9, items 10-19, 50 %") != std::string::npos);
-  CHECK(plain.find("so far    12 core-minutes today, 3.1 core-hours in the last 7 days, 310 core-hours in "
+  CHECK(plain.find("unit 9, items 10-19, 50.0 %") != std::string::npos);
+  CHECK(plain.find("so far    12 min of a core today, 3.1 core-hours in the last 7 days, 310 core-hours in "
                    "the last year\n") != std::string::npos);
-  CHECK(plain.find("1 core at 0 %") != std::string::npos);
+  CHECK(plain.find(", 0 cores, ") != std::string::npos);
   CHECK(plain.find("  core 1 ") != std::string::npos);
   CHECK(plain.find("no contact since the client started") == std::string::npos);
   json::Value boxed = reply;
@@ -77,8 +77,8 @@ TEST_CASE("A refusal is told with its reason, and what was told of a problem lon
       text.find(
           "2 rejected since the client started\n  rejected  the last one because: item 7: not a number\n") !=
       std::string::npos);
-  CHECK(text.find("words: was 90 % done when this computer finished its part") != std::string::npos);
-  CHECK(text.find("  together  letters: 50 % done, ") != std::string::npos);
+  CHECK(text.find("words: was 90.7 % done when this computer finished its part") != std::string::npos);
+  CHECK(text.find("  together  letters: 50.0 % done, ") != std::string::npos);
 }
 
 TEST_CASE("Of several projects each is named; of one nothing more is said than before") {
@@ -94,7 +94,7 @@ TEST_CASE("Of several projects each is named; of one nothing more is said than b
   projects.push_back(json::Value{{"name", "Birds"}, {"suspended", true}, {"state", "you suspended it"}});
   projects.push_back("nonsense");
   const std::string several = reply_text("status", reply, Colour::no);
-  CHECK(several.find("Atlas at https://a:1: host 4, share 3, 75 % of late, last contact 7 s ago; computing "
+  CHECK(several.find("Atlas at https://a:1: host 4, share 3, 75 % recently, last contact 7 s ago; computing "
                      "on 1 core\n") != std::string::npos);
   CHECK(several.find("you suspended it") != std::string::npos);
   CHECK(several.find(" words (Atlas): unit 9") != std::string::npos);
@@ -103,7 +103,7 @@ TEST_CASE("Of several projects each is named; of one nothing more is said than b
   const std::string table = projects_text(projects);
   CHECK(table.find("0123456789abcdef  Atlas") != std::string::npos);
   CHECK(table.find("computing on 1 core\n") != std::string::npos);
-  CHECK(projects_text({}).find("of late") != std::string::npos);
+  CHECK(projects_text({}).find("recently") != std::string::npos);
 }
 
 }  // namespace

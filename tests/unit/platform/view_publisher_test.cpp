@@ -74,7 +74,7 @@ TEST_CASE("The live view fits its screen, and is tolerant of missing fields") {
       {"status", json::Value{{"reason", "computing Zürich"}, {"core_seconds_today", 420}, {"slots", slots}}}};
   const std::string text = top_text(reply, {60, 20}, Colour::no);
   CHECK(text.starts_with("computing Zürich\n"));
-  CHECK(text.find("7 core-minutes today") != std::string::npos);
+  CHECK(text.find("7 min of a core today") != std::string::npos);
   CHECK(text.find("50 %") != std::string::npos);
   CHECK(text.find("more cores") != std::string::npos);
   CHECK(std::count(text.begin(), text.end(), '\n') < 20);

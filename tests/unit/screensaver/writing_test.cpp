@@ -23,9 +23,9 @@ TEST_CASE("What is written says what is there, and nothing that is not known") {
   CHECK(writing.title == "scene D  ·  Ray tracer");
   CHECK(writing.here == "57 scan-lines computed on this computer");
   CHECK(writing.so_far ==
-        "This computer gave 12 core-minutes today, 3.1 core-hours in the last 7 days, 310 core-hours in the "
+        "This computer gave 12 min of a core today, 3.1 core-hours in the last 7 days, 310 core-hours in the "
         "last year");
-  CHECK(writing.others == "All together: 50 % done, by 4 computers");
+  CHECK(writing.others == "All computers: 51.0 % done, by 4 computers");
   view.picture.items = 1;
   view.picture.meaning = "one row of the picture";
   CHECK(writing_of(view).here == "1 row of the picture computed on this computer");
