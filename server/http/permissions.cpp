@@ -72,6 +72,7 @@ constexpr std::array rows{
     Row{"POST", "codes", 5, "withdraw", Role::operate, "code withdraw"},
     Row{"GET", "relay", 3, "", Role::view},
     Row{"GET", "relays", 3, "", Role::view},
+    Row{"GET", "relays", 5, "limit", Role::view},
     Row{"POST", "relays", 3, "", Role::operate, "relay allow", true},
     Row{"POST", "relays", 5, "quota", Role::operate, "relay quota"},
     Row{"GET", "audit", 3, "", Role::view},

@@ -372,6 +372,8 @@ void Router::code_operation(const AdminCall& call) {
 
 void Router::relay_admin_operation(const AdminCall& call) {
   if (call.is("GET", 3)) return service_.relays().list(answer<std::vector<protocol::RelayInfo>>(call.reply));
+  if (call.is("GET", "limit"))
+    return service_.views().relay_limit(call.which(), answer<protocol::RelayLimit>(call.reply));
   if (call.is("POST", "quota"))
     return with_body<protocol::RelayQuota>(
         call.request, call.reply, [&](const protocol::RelayQuota& message) {

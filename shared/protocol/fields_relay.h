@@ -99,6 +99,25 @@ void visit(Archive& archive, Of<Archive, RelayInfo>& message) {
   archive("host", message.host, Plain{}, "its host number");
   archive("relay", message.relay, Plain{}, "directly above it");
   archive("last_contact", message.last_contact, Plain{}, "0: never");
+  archive("trouble", message.trouble, Text{}, "why it cannot work, as it reported; absent: it can");
+}
+
+template <>
+inline constexpr const char* title<RelayLimit> = "bottleneck of a relay";
+template <typename Archive>
+void visit(Archive& archive, Of<Archive, RelayLimit>& message) {
+  archive("relay", message.relay, Text{}, "its name");
+  archive("limit", message.limit, Text{},
+          "hosts, link-down, link-up, hosts-links, relay-below, work or unknown; treat others as text");
+  archive("sentence", message.sentence, Prose{}, "the same for people");
+  archive("items_per_second", message.items_per_second, Number{}, "that it can do; absent: not known");
+  archive("computing_items_per_second", message.computing_items_per_second, Number{},
+          "that its hosts could do if links took no time; absent: not known");
+  archive("work_seconds", message.work_seconds, Number{}, "until its hosts have done its units");
+  archive("left_out", message.left_out, List{limits::relay_children_max, Text{}},
+          "hosts that add no throughput, by name");
+  archive("never_measured", message.never_measured, List{limits::relay_children_max, Text{}},
+          "values that the estimate lacks");
 }
 
 template <>

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "shared/base/range_set.h"
 #include "shared/protocol/messages.h"
@@ -79,6 +80,19 @@ struct RelayInfo {
   std::optional<HostId> host = {};
   std::optional<HostId> relay = {};
   Timestamp last_contact;
+  std::optional<std::string> trouble = {};
+};
+
+// GET /v1/admin/relays/NAME/limit.
+struct RelayLimit {
+  std::string relay;
+  std::string limit;
+  std::string sentence;
+  std::optional<double> items_per_second = {};
+  std::optional<double> computing_items_per_second = {};
+  std::optional<double> work_seconds = {};
+  std::vector<std::string> left_out = {};
+  std::vector<std::string> never_measured = {};
 };
 
 // GET /v1/admin/relay, of a relay: what it says of itself.

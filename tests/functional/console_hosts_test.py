@@ -125,6 +125,13 @@ class Hosts(unittest.TestCase):
         person.look_at("#/relays")
         person.wait("the relay", person.has("1 host of 9"))
         self.assertEqual([row[:2] for row in person.run(TABLE)], [["lab-b12", "active"]])
+        person.wait("what limits it", "document.querySelector('.rows .row [title^=\"lab-b12 is limited by its supply of work: it holds none\"]')?.innerText == 'its supply of work'")
+        self.assertEqual(ask("/v1/admin/relays/lab-b12/limit", token=grid.admin_token)["limit"], "work")
+        self.assertIn("lab-b12 is limited by its supply of work: it holds none", grid.admin("relay", "explain", "lab-b12").stdout)
+        full = "its disk has 1.0 MiB left"
+        ask("/v1/work", {"commits": [], "units": [], "slots": [], "platforms": ["any"], "memory_bytes": 1 << 30, "cores": 1, "capabilities": [], "trouble": full,
+                         "proposal": {"performance": 1, "queue_unloaded": 1, "queue_current": 1, "items": 0}}, lab["token"])
+        person.wait("its trouble", f"document.querySelector('.rows .row .bad')?.innerText == {full!r}")
         person.accessible()
         person.push("Relay")
         person.type("[type=search]", "nowhere")
@@ -137,7 +144,7 @@ class Hosts(unittest.TestCase):
         person.follow("bench-7")
         person.wait("its relay", person.has("under the relay"))
         person.follow("lab-b12")
-        person.wait("the relay's page", person.has("hosts under it") + " && " + person.has("1 of 9"))
+        person.wait("the relay's page", person.has("hosts under it") + " && " + person.has("1 of 9") + f" && {person.has(full)} && " + person.has("is limited by its supply of work"))
         person.accessible()
 
     def find(self, person):

@@ -2,12 +2,12 @@
 #include <algorithm>
 
 #include "shared/base/limits.h"
+#include "shared/bottleneck/relay_bottleneck.h"
 #include "shared/protocol/codec.h"
 #include "tools/admin/access_api.h"
 #include "tools/admin/commands.h"
 #include "tools/admin/figures.h"
 #include "tools/admin/host_tree.h"
-#include "tools/admin/relay_explanation.h"
 
 namespace gleaner::admin {
 namespace {
@@ -145,7 +145,7 @@ Result<ExitCode> explain_relay_limit(Session& session, const RelayQuestion& opti
   TRY_ASSIGN(const auto figures, figures_of(*api, options));
   TRY_ASSIGN(const auto explanation, explain_relay(figures));
   if (session.json()) {
-    session.print_json(explanation_document(explanation));
+    session.print_json(protocol::encode(explanation));
     return ExitCode::ok;
   }
   session.people() << explanation.sentence << '\n';

@@ -321,6 +321,8 @@ void add_access_operations(const Json& json, std::vector<Operation>& to) {
        "No host joins with the code any longer"},
       {"GET", "/v1/admin/relays", Who::admin, none, json.list<RelayInfo>(),
        "The relays that were allowed, by name"},
+      {"GET", "/v1/admin/relays/{name}/limit", Who::admin, none, json.of<RelayLimit>(),
+       "The relay's bottleneck, as far as anything was measured"},
       {"POST", "/v1/admin/relays", Who::admin, json.of<AddRelay>(), json.of<MadeCode>(),
        "Makes a code that admits one relay, once; only this reply has its join code"},
       {"POST", "/v1/admin/relays/{name}/quota", Who::admin, json.of<RelayQuota>(), json.of<RelayInfo>(),

@@ -144,6 +144,8 @@ protocol::RelayInfo describe(const Model& model, const storage::CodeRow& code, c
   info.host = row.id;
   if (row.relay != HostId{}) info.relay = row.relay;
   info.last_contact = row.last_contact;
+  if (const auto trouble = model.troubles.find(row.id); trouble != model.troubles.end())
+    info.trouble = trouble->second;
   return info;
 }
 

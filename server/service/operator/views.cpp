@@ -1,5 +1,6 @@
 #include "server/service/operator/views.h"
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include "server/service/operator/describe.h"
 #include "server/service/operator/error_groups.h"
 #include "server/service/operator/suitable_hosts.h"
+#include "shared/bottleneck/relay_bottleneck.h"
 
 namespace gleaner::service {
 namespace {
@@ -99,6 +101,56 @@ protocol::UnitInfo unit_info(const Model& model, const storage::Store::UnitPlace
   return info;
 }
 
+// With the hosts under it. The linear program of so few takes milliseconds.
+constexpr std::int64_t relay_hosts_max = 100;
+constexpr int relay_units_max = 50;  // whose problem counts; more add nothing
+Status gather_relay(Transaction& tx, const std::string& name, Result<RelayFigures>& result) {
+  const Model& model = tx.model;
+  const RelayIndex& index = model.index.relays();
+  RelayFigures figures;
+  figures.relay.name = name;
+  for (const HostId id : index.relays()) {
+    const Host& host = model.hosts.at(id);
+    protocol::RelayInfo info;
+    info.name = host.row.code;
+    info.state = protocol::name_of(host.row.state);
+    info.host = id;
+    if (host.row.code == name) figures.relay = info;
+    figures.relays.push_back(std::move(info));
+  }
+  const auto code = model.codes.find(name);
+  if (code == model.codes.end() || code->second.children == 0) {
+    result = Error{ErrorKind::not_found, "there is no relay called " + name};
+    return {};
+  }
+  if (!figures.relay.host) {
+    figures.relay.state = "allowed";
+    result = std::move(figures);
+    return {};
+  }
+  const HostId relay = *figures.relay.host;
+  if (index.count(relay) > relay_hosts_max) {
+    result = Error{ErrorKind::too_large,
+                   fmt::format("{} has more than {} hosts: run `gleaner-admin relay explain {}`", name,
+                               relay_hosts_max, name)};
+    return {};
+  }
+  std::vector<HostId> ids{relay};
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    figures.hosts.push_back(describe(model, model.hosts.at(ids[i]), tx.now));
+    for (const HostId below : index.under(ids[i])) ids.push_back(below);
+  }
+  TRY_ASSIGN(const auto places, tx.store.host_units(relay, relay_units_max));
+  for (const auto& place : places) figures.units.push_back(unit_info(model, place));
+  if (!figures.units.empty())
+    if (const auto problem = model.problems.find(figures.units.front().problem);
+        problem != model.problems.end()) {
+      TRY_ASSIGN(figures.problem, describe_fully(tx, problem->second, limits::list_length_max));
+    }
+  result = std::move(figures);
+  return {};
+}
+
 protocol::ProblemSample sample_of(const protocol::ProblemInfo& info, Timestamp now) {
   const double done = info.cost > 0 ? std::clamp(info.cost_accepted / info.cost, 0.0, 1.0) : 0;
   return {now, info.stage, done, info.rate, info.eta_seconds, info.eta_low_seconds, info.eta_high_seconds};
@@ -115,6 +167,7 @@ Views::Views(Kernel& kernel, Overview& overview, Notices& notices)
       flows_(kernel),
       maps_(kernel.clock(), map_age_max, looked_at_max),
       suitable_(kernel.clock(), hosts_age_max, looked_at_max),
+      limits_(kernel.clock(), hosts_age_max, looked_at_max),
       samples_(limits::samples_max) {}
 
 void Views::live(Done<protocol::LiveView> done) {
@@ -154,6 +207,16 @@ void Views::problem_hosts(ProblemId id, Done<protocol::ProblemHosts> done) {
           return {};
         },
         std::move(made));
+  });
+}
+
+void Views::relay_limit(const std::string& relay, Done<protocol::RelayLimit> done) {
+  limits_.ask(relay, std::move(done), [this, relay](Done<protocol::RelayLimit> made) {
+    kernel_.decide<RelayFigures>(
+        [relay](Transaction& tx, Result<RelayFigures>& figures) { return gather_relay(tx, relay, figures); },
+        [made = std::move(made)](const Result<RelayFigures>& figures) {
+          made(figures.ok() ? explain_relay(*figures) : Result<protocol::RelayLimit>(figures.error()));
+        });
   });
 }
 

@@ -19,6 +19,7 @@
 #include "server/service/operator/recent_answers.h"
 #include "server/service/operator/table_pages.h"
 #include "shared/protocol/console_messages.h"
+#include "shared/protocol/relay_messages.h"
 
 namespace gleaner::service {
 
@@ -30,6 +31,8 @@ class Views {
   void item_map(ProblemId id, Done<protocol::ItemMap> done);
   // What the problem needs of a host, and which hosts online have it (suitable_hosts.h); some seconds old.
   void problem_hosts(ProblemId id, Done<protocol::ProblemHosts> done);
+  // The bottleneck of a relay, by the name that its code has; some seconds old. not_found.
+  void relay_limit(const std::string& relay, Done<protocol::RelayLimit> done);
   [[nodiscard]] HostPages& host_pages() { return host_pages_; }
   [[nodiscard]] TablePages& table_pages() { return table_pages_; }
   [[nodiscard]] Flows& flows() { return flows_; }
@@ -59,6 +62,7 @@ class Views {
   Flows flows_;
   RecentAnswers<ProblemId, protocol::ItemMap> maps_;
   RecentAnswers<ProblemId, protocol::ProblemHosts> suitable_;
+  RecentAnswers<std::string, protocol::RelayLimit> limits_;
   std::uint64_t ticks_ = 0;   // of the ticker's thread
   mutable std::mutex mutex_;  // of what follows
   console::Series<protocol::OverviewSample> samples_;

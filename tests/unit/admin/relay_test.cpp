@@ -1,13 +1,13 @@
 // relay explain: what limits the hosts under a relay, as far as anything was measured; hosts as a tree.
 #include <regex>
 
+#include "shared/bottleneck/relay_bottleneck.h"
 #include "shared/json/text.h"
 #include "shared/protocol/codec.h"
 #include "tests/catch.h"
 #include "tests/unit/admin/test_world.h"
 #include "tests/unit/says.h"
 #include "tools/admin/host_tree.h"
-#include "tools/admin/relay_explanation.h"
 
 namespace gleaner::admin {
 namespace {
@@ -82,13 +82,13 @@ bool shows(const std::string& text, const std::string& pattern) {
 TEST_CASE("a relay with links to spare is limited by its hosts", "[relay]") {
   const auto said = explain_relay(a_lab()).value();
   CHECK(said.limit == "hosts");
-  CHECK(said.rate.value() == Approx(.4));
-  CHECK(said.computing.value() == Approx(.4));
+  CHECK(said.items_per_second.value() == Approx(.4));
+  CHECK(said.computing_items_per_second.value() == Approx(.4));
   CHECK(said.work_seconds.value() == Approx(450));
   CHECK(said.left_out.empty());
   CHECK(said.never_measured.empty());
   CHECK(said.sentence ==
-        "What limits lab is its 4 hosts: together they compute 0.4 items/s, and the links would carry more.");
+        "lab is limited by its 4 hosts: together they compute 0.4 items/s, and the links could carry more.");
 }
 
 TEST_CASE("a relay is limited by its link, each way, and does as much without some hosts", "[relay]") {
@@ -96,10 +96,10 @@ TEST_CASE("a relay is limited by its link, each way, and does as much without so
   set_link(figures.hosts[1], 1e8, 2e5);
   auto said = explain_relay(figures).value();
   CHECK(said.limit == "link-up");
-  CHECK(said.rate.value() == Approx(.2).epsilon(.02));
+  CHECK(said.items_per_second.value() == Approx(.2).epsilon(.02));
   CHECK(said.left_out.size() == 2);
-  CHECK(says(said.sentence, "its link up, which takes the results of"));
-  CHECK(says(said.sentence, "its hosts could compute 0.4 items/s. It would do as much without pc-"));
+  CHECK(says(said.sentence, "its link up, which carries the results of"));
+  CHECK(says(said.sentence, "its hosts could compute 0.4 items/s. These hosts add no throughput: pc-"));
   set_link(figures.hosts[1], 1e5, 1e8);
   said = explain_relay(figures).value();
   CHECK(said.limit == "link-down");
@@ -108,7 +108,7 @@ TEST_CASE("a relay is limited by its link, each way, and does as much without so
   for (std::size_t i = 2; i < 6; ++i) set_link(figures.hosts[i], 2e5, 1e8);
   said = explain_relay(figures).value();
   CHECK(said.limit == "hosts-links");
-  CHECK(said.rate.value() == Approx(.2).epsilon(.03));
+  CHECK(said.items_per_second.value() == Approx(.2).epsilon(.03));
 }
 
 TEST_CASE("a relay is limited by what it holds, or by a relay under it", "[relay]") {
@@ -129,7 +129,7 @@ TEST_CASE("a relay is limited by what it holds, or by a relay under it", "[relay
   said = explain_relay(figures).value();
   CHECK(said.limit == "relay-below");
   CHECK(says(said.sentence, "the relay room (host 9) under it"));
-  CHECK(said.rate.value() == Approx(.1).epsilon(.02));
+  CHECK(said.items_per_second.value() == Approx(.1).epsilon(.02));
 }
 
 TEST_CASE("how large items are is what the relay says, unless it is said", "[relay]") {
@@ -154,30 +154,30 @@ TEST_CASE("what was never measured is said, and counts as nothing", "[relay]") {
   figures.hosts[2].speeds.reset();
   auto said = explain_relay(figures).value();
   CHECK(said.limit == "hosts");
-  CHECK(said.rate.value() == Approx(.3));
+  CHECK(said.items_per_second.value() == Approx(.3));
   CHECK(said.left_out.empty());
-  CHECK(said.never_measured == std::vector<std::string>{"how large what an item takes is (--item-bytes)",
-                                                        "how large a result is (--result-bytes)",
+  CHECK(said.never_measured == std::vector<std::string>{"the download of an item (--item-bytes)",
+                                                        "the size of a result (--result-bytes)",
                                                         "the relay's link down", "the relay's link up",
-                                                        "the link of 1 host under it", "how fast pc-3 is"});
+                                                        "the link of 1 host under it", "the speed of pc-3"});
   // Without another host the relay's own rate tells what an item takes.
   figures.problem->shares = {rate_of(2, .9)};
-  CHECK(explain_relay(figures).value().rate.value() == Approx(.3));
+  CHECK(explain_relay(figures).value().items_per_second.value() == Approx(.3));
   figures.problem->shares.clear();
   said = explain_relay(figures).value();
   CHECK(said.limit == "unknown");
-  CHECK(!said.rate);
-  CHECK(said.never_measured.back() == "how fast hosts compute items of ray");
-  CHECK(says(said.sentence, "known with their first results"));
+  CHECK(!said.items_per_second);
+  CHECK(said.never_measured.back() == "the speed of hosts with items of ray");
+  CHECK(says(said.sentence, "the first results show the speed"));
   for (auto& host : figures.hosts) {
     host.mflops = 0;
     host.speeds.reset();
   }
   CHECK(says(explain_relay(figures).value().sentence, "passes that on within a minute"));
   figures.hosts.resize(2);
-  CHECK(says(explain_relay(figures).value().sentence, "no host is under it"));
+  CHECK(says(explain_relay(figures).value().sentence, "No host is under lab"));
   figures.relay.host.reset();
-  CHECK(says(explain_relay(figures).value().sentence, "it has not joined yet"));
+  CHECK(says(explain_relay(figures).value().sentence, "has not joined yet"));
 }
 
 TEST_CASE("relay explain asks what there is, and says so to people and programs", "[relay]") {
@@ -196,8 +196,8 @@ TEST_CASE("relay explain asks what there is, and says so to people and programs"
   CHECK(answer["items_per_second"].number() == Approx(.1).epsilon(.01));
   CHECK(answer["left_out"].size() == 3);
   REQUIRE(world.run({"relay", "explain", "lab"}) == 0);
-  CHECK(says(world.out, "What limits lab is its 4 hosts"));
-  CHECK(says(world.out, "Never measured: how large what an item takes is"));
+  CHECK(says(world.out, "lab is limited by its 4 hosts"));
+  CHECK(says(world.out, "Never measured: the download of an item"));
   CHECK(world.run({"relay", "explain", "none"}) == 4);
   CHECK(says(world.error, "there is no relay called none"));
 }

@@ -39,8 +39,8 @@ using AllMessages = std::tuple<
     RefusalCount, AuditPage, ConsoleLink, OpenSession, SessionInfo, OverviewSample, DayInfo, ProblemSample,
     LiveView, ItemMap, HostPage, TableRow, TablePage, FlowLink, FlowStep, FlowInfo, UnsuitedHosts,
     ProblemHosts, SettingInfo, RelayCertificate, Enrolment, EnrolmentNonce, RelayHostReply, RelayHostLeft,
-    AddRelay, RelayQuota, RelayInfo, RelayStatus, RelayGrant, LeaseChain, Delivery, HeldResult, RelayProgress,
-    StageNews, ItemBytes, MeasuredHost, RelayOffer, StageDescription, Failure>;
+    AddRelay, RelayQuota, RelayInfo, RelayLimit, RelayStatus, RelayGrant, LeaseChain, Delivery, HeldResult,
+    RelayProgress, StageNews, ItemBytes, MeasuredHost, RelayOffer, StageDescription, Failure>;
 
 template <typename T>
 inline constexpr bool is_message =

@@ -660,6 +660,22 @@ class RelayInfo(RelayInfoAlways, total=False):
     """relay of the project"""
     host: int
     relay: int
+    trouble: str
+
+
+class RelayLimitAlways(TypedDict):
+    relay: str
+    limit: str
+    sentence: str
+    left_out: List[str]
+    never_measured: List[str]
+
+
+class RelayLimit(RelayLimitAlways, total=False):
+    """bottleneck of a relay"""
+    items_per_second: float
+    computing_items_per_second: float
+    work_seconds: float
 
 
 class AddRelayAlways(TypedDict):
@@ -855,6 +871,7 @@ OPERATIONS: Dict[str, Tuple[str, str]] = {
     "POST /v1/admin/codes/{name}/rotate": ("Nothing", "MadeCode"),
     "POST /v1/admin/codes/{name}/withdraw": ("WithdrawCode", "CodeInfo"),
     "GET /v1/admin/relays": ("", "RelayInfoList"),
+    "GET /v1/admin/relays/{name}/limit": ("", "RelayLimit"),
     "POST /v1/admin/relays": ("AddRelay", "MadeCode"),
     "POST /v1/admin/relays/{name}/quota": ("RelayQuota", "RelayInfo"),
     "GET /v1/admin/relay": ("", "RelayStatus"),

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { ask, change, list, may, type Host, type Unit } from "./api";
 import { cores, Day, lent, stateOf, trust } from "./hosts";
 import { Ask, attempt, Card, Crumbs, Figure, Heading, Missing, State, Strip, usePolled } from "./parts";
+import { Bottleneck } from "./relaypage";
 import { relayOf, useRelays } from "./relays";
 import { shared, t } from "./strings";
 import { t as l } from "./strings/later";
@@ -51,6 +52,7 @@ export function HostPage({ id }: { id: number }) {
             <dt>{l.hostFacts.tags}</dt><dd>{host.tags.join(", ") || t.none}</dd>
           </dl>
         </Card>
+        {own && <Bottleneck relay={own} />}
         <Card title={l.tags}><Tags key={host.tags.join()} host={host} path={path} again={again} /></Card>
       </div>
     </>

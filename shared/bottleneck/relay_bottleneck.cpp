@@ -1,27 +1,32 @@
-#include "tools/admin/relay_explanation.h"
+#include "shared/bottleneck/relay_bottleneck.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
 
+#include "shared/base/figures.h"
 #include "shared/base/limits.h"
-#include "shared/json/text.h"
 #include "shared/planning/bottleneck.h"
-#include "tools/admin/figures.h"
 
-namespace gleaner::admin {
+namespace gleaner {
 namespace {
 
 using planning::Bottleneck;
 using protocol::HostInfo;
+using protocol::RelayLimit;
 
 // Less than this is no supply: a relay asks when what it has lasts its hosts ten minutes at most, and an
 // answer takes a heartbeat.
 constexpr double scarce_seconds = 60;
 constexpr std::size_t named_max = 5;
+
+std::string joined(const std::vector<std::string>& list) {
+  return fmt::format("{}", fmt::join(list, ", "));
+}
 
 bool is_known(double value) {
   return std::isfinite(value) && value > 0;
@@ -127,8 +132,8 @@ planning::TaskTree task_tree(const RelayFigures& figures, const Subtree& tree, d
 
 std::vector<std::string> unknowns(const RelayFigures& figures, const Subtree& tree) {
   std::vector<std::string> all;
-  if (!figures.item_bytes) all.emplace_back("how large what an item takes is (--item-bytes)");
-  if (!figures.result_bytes) all.emplace_back("how large a result is (--result-bytes)");
+  if (!figures.item_bytes) all.emplace_back("the download of an item (--item-bytes)");
+  if (!figures.result_bytes) all.emplace_back("the size of a result (--result-bytes)");
   std::int64_t links = 0;
   std::vector<std::string> slow;
   for (std::size_t i = 0; i < tree.hosts.size(); ++i) {
@@ -141,8 +146,7 @@ std::vector<std::string> unknowns(const RelayFigures& figures, const Subtree& tr
     if (!tree.relay[i] && speed_of(host) == 0) slow.push_back(host.name);
   }
   if (links > 0) all.push_back("the link of " + counted(links, "host") + " under it");
-  if (!slow.empty())
-    all.push_back(fmt::format("how fast {} {}", joined(slow), slow.size() == 1 ? "is" : "are"));
+  if (!slow.empty()) all.push_back("the speed of " + joined(slow));
   return all;
 }
 
@@ -163,11 +167,11 @@ std::string names_text(const std::vector<std::string>& names) {
   return fmt::format("{} and {} more", joined(first), names.size() - named_max);
 }
 
-void explain_limit(const Bottleneck& limit, const Subtree& tree, RelayExplanation& said) {
+void explain_limit(const Bottleneck& limit, const Subtree& tree, RelayLimit& said) {
   const std::string could = ", and its hosts could compute " + items_per_second(limit.computing);
   if (limit.what == Bottleneck::What::computing) {
     said.limit = "hosts";
-    said.sentence = fmt::format("its {}: together they compute {}, and the links would carry more",
+    said.sentence = fmt::format("its {}: together they compute {}, and the links could carry more",
                                 counted(tree.computing(), "host"), items_per_second(limit.rate));
   } else if (limit.node > 1) {
     const HostInfo& below = *tree.hosts[limit.node - 1];
@@ -176,89 +180,77 @@ void explain_limit(const Bottleneck& limit, const Subtree& tree, RelayExplanatio
                                 below.name, below.id.value, items_per_second(limit.rate) + could);
   } else if (limit.node == 1 && !limit.own_link) {
     said.limit = "hosts-links";
-    said.sentence = "what passes between it and its hosts: " + items_per_second(limit.rate) + could;
+    said.sentence = "the links to its hosts: " + items_per_second(limit.rate) + could;
   } else if (limit.what == Bottleneck::What::sending && limit.node == 1) {
     said.limit = "link-up";
-    said.sentence = "its link up, which takes the results of " + items_per_second(limit.rate) + could;
+    said.sentence = "its link up, which carries the results of " + items_per_second(limit.rate) + could;
   } else {
     said.limit = "link-down";
-    said.sentence = "its link down, which brings " + items_per_second(limit.rate) + could;
+    said.sentence = "its link down, which carries the data of " + items_per_second(limit.rate) + could;
   }
 }
 
 }  // namespace
 
-Result<RelayExplanation> explain_relay(const RelayFigures& told) {
+Result<RelayLimit> explain_relay(const RelayFigures& told) {
   const RelayFigures figures = with_item_bytes(told);
   const Subtree tree(figures);
   if (tree.hosts.size() > static_cast<std::size_t>(limits::plan_optimum_nodes_max))
     return Error{ErrorKind::too_large,
                  fmt::format("{} has {} hosts under it; the linear program is solved for up to {}",
                              figures.relay.name, tree.hosts.size() - 1, limits::plan_optimum_nodes_max - 1)};
-  RelayExplanation said;
+  RelayLimit said;
   said.relay = figures.relay.name;
-  const std::string begin = "What limits " + figures.relay.name + " is ";
+  const std::string begin = figures.relay.name + " is limited by ";
   const auto done = [&](const std::string& limit, const std::string& sentence) {
     said.limit = limit;
-    said.sentence = begin + sentence + ".";
+    said.sentence = sentence + ".";
     return said;
   };
   if (tree.hosts.empty())
-    return done("hosts", "that it has not joined yet (it is " + figures.relay.state + ")");
+    return done("hosts", figures.relay.name + " has not joined yet (" + figures.relay.state + ")");
   if (tree.computing() == 0)
-    return done("hosts", "that no host is under it: `gleaner-relay code` prints what they join with");
+    return done("hosts",
+                "No host is under " + figures.relay.name + ": `gleaner-relay code` prints their join code");
   said.never_measured = unknowns(figures, tree);
   const std::int64_t held = items_held(figures);
   const double mflop = work_of_item(figures, tree);
   if (mflop <= 0 || tree.speed() <= 0) {
     said.never_measured.emplace_back(figures.problem
-                                         ? "how fast hosts compute items of " + figures.problem->name
-                                         : "anything of a problem: it has had no unit");
-    if (held == 0) return done("work", "its supply of work: it holds none");
+                                         ? "the speed of hosts with items of " + figures.problem->name
+                                         : "any problem: it has had no unit");
+    if (held == 0) return done("work", begin + "its supply of work: it holds none");
     if (tree.speed() <= 0)
       return done(
           "unknown",
-          "not known yet: none of its hosts has said how fast it is. Each measures itself in its first "
-          "minutes, and the relay passes that on within a minute more");
+          "The bottleneck of " + figures.relay.name +
+              " is not known yet: none of its hosts has reported its speed. Each measures itself in its "
+              "first minutes, and the relay passes that on within a minute");
     return done("unknown",
-                "not known yet: how fast its hosts compute is known with their first results, and their "
-                "links are once 64 KiB have passed");
+                "The bottleneck of " + figures.relay.name +
+                    " is not known yet: the first results show the speed of its hosts, and the first "
+                    "64 KiB that of their links");
   }
 
   const planning::TaskTree tasks = task_tree(figures, tree, mflop);
   TRY_ASSIGN(const auto best, planning::best_throughput(tasks));
   const Bottleneck limit = planning::bottleneck_of(tasks, best, 1);
-  said.rate = limit.rate;
-  said.computing = limit.computing;
+  said.items_per_second = limit.rate;
+  said.computing_items_per_second = limit.computing;
   said.work_seconds = static_cast<double>(held) / limit.rate;
   if (held == 0)
-    return done("work",
-                "its supply of work: it holds none, and its hosts could do " + items_per_second(limit.rate));
+    return done("work", begin + "its supply of work: it holds none, and its hosts could do " +
+                            items_per_second(limit.rate));
   if (*said.work_seconds < scarce_seconds)
-    return done("work", fmt::format("its supply of work: it holds {}, which last its hosts {:.0f} s at {}",
+    return done("work",
+                begin + fmt::format("its supply of work: it holds {}, which last its hosts {:.0f} s at {}",
                                     counted(held, "item"), *said.work_seconds, items_per_second(limit.rate)));
   explain_limit(limit, tree, said);
   for (const std::size_t node : limit.left_out) said.left_out.push_back(tree.hosts[node - 1]->name);
   said.sentence = begin + said.sentence + ".";
   if (!said.left_out.empty())
-    said.sentence += fmt::format(" It would do as much without {}.", names_text(said.left_out));
+    said.sentence += fmt::format(" These hosts add no throughput: {}.", names_text(said.left_out));
   return said;
 }
 
-std::string explanation_document(const RelayExplanation& explanation) {
-  const auto number = [](const std::optional<double>& value) {
-    return value ? json::Value(*value) : json::Value(nullptr);
-  };
-  return json::write(json::Value{{"version", 1},
-                                 {"relay", explanation.relay},
-                                 {"limit", explanation.limit},
-                                 {"sentence", explanation.sentence},
-                                 {"items_per_second", number(explanation.rate)},
-                                 {"computing_items_per_second", number(explanation.computing)},
-                                 {"work_seconds", number(explanation.work_seconds)},
-                                 {"left_out", explanation.left_out},
-                                 {"never_measured", explanation.never_measured}},
-                     {2});
-}
-
-}  // namespace gleaner::admin
+}  // namespace gleaner
