@@ -263,6 +263,21 @@ class Hosts(unittest.TestCase):
         told = person.wait("the moment", f"(text => /^\\d\\d:\\d\\d:\\d\\d  /.test(text) && text)({figure}.querySelector('output').textContent)")
         self.assertRegex(told, r"^[\d:]+  (–|\d+ (s|min)|\d+( \w+)? to \d+ \w+)$")
         person.call("Input.dispatchMouseEvent", type="mouseMoved", x=1, y=1)
+        # The same by keys: what is read is the moment with its value, and without a cursor what is now.
+        slider = f"{figure}.querySelector('[role=slider]')"
+        read = lambda: person.run(f"{slider}.getAttribute('aria-valuetext')")
+        person.grid.wait_until("no cursor", lambda: read().startswith("now "))
+        person.run(f"{slider}.focus()")
+        seen = []
+        for key in ("End", "ArrowLeft", "ArrowLeft", "Home"):
+            person.press(key)
+            seen.append(read())
+            self.assertRegex(seen[-1], r"^\d\d:\d\d:\d\d: left .+, at least .+, at most ")
+            self.assertIn(seen[-1].split(": ")[0], person.run(f"{figure}.querySelector('output').textContent"))
+        self.assertEqual(sorted(set(seen), reverse=True), seen)  # each earlier than the one before
+        person.accessible()
+        person.press("Escape")
+        self.assertRegex(read(), "^now ")
 
     def viewer(self, grid, person):
         """Who may only look sees nothing to press."""

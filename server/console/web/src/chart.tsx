@@ -33,7 +33,8 @@ export interface Line { label: string; colour: string; values: (number | null)[]
 export interface Share { from: number; to: number; group: string; zoom?: (from: number, to: number) => void }
 
 // A curve over time; `at` in microseconds. `band`: the lines are durations, and the area between the second and the third is filled. `now`: the text without a
-// cursor, otherwise the last values. `clockless`: the times stand under another chart of the group.
+// cursor, otherwise the last values. `clockless`: the times stand under another chart of the group. Arrow keys move the cursor of a chart that has the focus: to
+// people who do not see it, it is a slider, whose value is read to them.
 export function Chart({ title, at, lines, top, band, share, now, height = 130, clockless }: {
   title: string; at: number[]; lines: Line[]; top?: number; band?: boolean; share?: Share; now?: string; height?: number; clockless?: boolean;
 }) {
@@ -48,10 +49,25 @@ export function Chart({ title, at, lines, top, band, share, now, height = 130, c
     if (band) return lines[0].values[i] == null ? "–" : span(lines[1].values[i] ?? 0, lines[2].values[i] ?? 0);
     return lines.map(of).join(", ");
   };
+  const keyed = useRef<number | null>(null);  // the moment that keys have chosen
   const words = (i: number) => lines.map(line => `${line.label} ${line.values[i] == null ? "–" : line.text(line.values[i]!)}`).join(", ");
   const last = now ?? (at.length ? text(at.length - 1) : shared.unknown);
   const say_at = useRef((_i: number | null | undefined) => {});
-  say_at.current = i => { if (told.current) told.current.textContent = i == null ? last : `${clock(at[i] / 1e6, true)}  ${text(i)}`; };
+  say_at.current = i => {
+    if (told.current) told.current.textContent = i == null ? last : `${clock(at[i] / 1e6, true)}  ${text(i)}`;
+    place.current?.setAttribute("aria-valuenow", `${i ?? at.length - 1}`);
+    place.current?.setAttribute("aria-valuetext", i == null ? t.chartNow(now ?? (at.length ? words(at.length - 1) : last)) : `${clock(at[i] / 1e6, true)}: ${words(i)}`);
+  };
+  const point = (moment: number | null) => {
+    if (keyed.current !== null || moment !== null) plot.current?.setCursor({ left: moment === null ? -10 : plot.current.valToPos(moment / 1e6, "x"), top: 0 });
+    keyed.current = moment;
+  };
+  const onKey = (event: KeyboardEvent) => {
+    const step = { ArrowLeft: -1, ArrowRight: 1, PageDown: -10, PageUp: 10, Home: -at.length, End: at.length, Escape: 0 }[event.key];
+    if (step === undefined || at.length === 0) return;
+    event.preventDefault();
+    point(step === 0 ? null : at[Math.max(0, Math.min(at.length - 1, (plot.current?.cursor.idx ?? at.length) + step))]);
+  };
   useEffect(() => {
     const node = place.current;
     if (!Plot) fetchLibrary();
@@ -83,12 +99,15 @@ export function Chart({ title, at, lines, top, band, share, now, height = 130, c
     return () => { watch.disconnect(); plot.current?.destroy(); };
   }, [Plot, lines.length, matchMedia("(prefers-color-scheme: dark)").matches, height, clockless]);
   // Before the page is painted: nothing on it tells of another moment.
-  useLayoutEffect(() => plot.current?.setData(data), [at.length, at[at.length - 1], at[0], share?.from, share?.to]);
+  useLayoutEffect(() => {
+    plot.current?.setData(data);
+    if (keyed.current !== null) point(at.includes(keyed.current) ? keyed.current : null);
+  }, [at.length, at[at.length - 1], at[0], share?.from, share?.to]);
   useLayoutEffect(() => say_at.current(plot.current?.cursor.idx), [last, at.length]);
   return (
     <figure>
-      <figcaption>{lines.length > 1 && !band ? lines.map((line, i) => <span key={line.label}><i class={`line ${line.colour.slice(2)}${i > 0 ? " dashed" : ""}`} />{line.label}</span>) : <span>{title}</span>}<output ref={told}>{last}</output></figcaption>
-      <div ref={place} role="img" aria-label={t.chartNow(title, now ?? (at.length ? words(at.length - 1) : last))} class={`chart h${height}`} />
+      <figcaption>{lines.length > 1 && !band ? lines.map((line, i) => <span key={line.label}><i class={`line ${line.colour.slice(2)}${i > 0 ? " dashed" : ""}`} />{line.label}</span>) : <span>{title}</span>}<output ref={told} aria-live="off">{last}</output></figcaption>
+      <div ref={place} role="slider" tabIndex={0} aria-label={title} aria-readonly="true" aria-valuemin={0} aria-valuemax={Math.max(0, at.length - 1)} onKeyDown={onKey} onBlur={() => point(null)} class={`chart h${height}`} />
     </figure>
   );
 }

@@ -174,7 +174,7 @@ export const texts: Strings = {
   left: "noch", atLeast: "mindestens", atMost: "höchstens",
   unitSizes: "Elemente pro Einheit, bei der Ausgabe",
   itemsLine: "Elemente",
-  chartNow: (title, now) => `${title}: jetzt ${now}`,
+  chartNow: value => `jetzt ${value}`,
   curvesNotFetched: "Die Kurven ließen sich nicht laden.",
   mapLabel: (items, accepted, held, quarantined) => `${items} Elemente: etwa ${accepted} % angenommen, ${held} % in Arbeit, ${quarantined} % in Quarantäne`,
   accepted: "angenommen", quarantined: "in Quarantäne", free: "frei",

@@ -181,7 +181,7 @@ export const en = {
   left: "left", atLeast: "at least", atMost: "at most",
   unitSizes: "items per unit, when assigned",
   itemsLine: "items",
-  chartNow: (title: string, now: string) => `${title}: now ${now}`,
+  chartNow: (value: string) => `now ${value}`,
   curvesNotFetched: "The curves could not be fetched.",
   mapLabel: (items: string, accepted: number, held: number, quarantined: number) => `${items} items: about ${accepted} % accepted, ${held} % being computed, ${quarantined} % quarantined`,
   accepted: "accepted", quarantined: "quarantined", free: "free",
