@@ -3,6 +3,7 @@ stand-ins, which do what the packages and their units do."""
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -96,6 +97,64 @@ class Readme(unittest.TestCase):
         self.assertIn("add_custom_target(wheel", "".join(path.read_text() for path in (SOURCE / "tools").rglob("CMakeLists.txt")))
         for command in re.findall(r"^(tools/\w+)|`(tools/\w+)`", README, re.M):
             self.assertTrue(os.access(SOURCE / "".join(command), os.X_OK), command)
+
+
+class Inline(unittest.TestCase):
+    """Commands within the sentences of README.md and of the guide: the program, its subcommand and its options exist."""
+
+    foreign = {"--path"}  # Octave's
+
+    def help(self, *words, known={}):
+        if words not in known:
+            program, *below = words
+            known[words] = subprocess.run([BUILD / "bin" / program, *below, "--help"], capture_output=True, text=True, check=True).stdout
+        return known[words]
+
+    def below(self, *words):
+        """Its subcommands."""
+        part = self.help(*words).partition("\nSubcommands:\n")[2].partition("\n\n")[0]
+        return re.findall(r"^  (\w[\w-]*)", part, re.M)
+
+    @staticmethod
+    def has(text, option):
+        return re.search(rf"[\s,]{re.escape(option.partition('=')[0])}\b", text)
+
+    def check(self, words):
+        """Of one command; whether it is one."""
+        if words[0] in ("sudo", "$"):
+            words = words[1:]
+        if words[0].startswith("tools/"):
+            self.assertTrue(os.access(SOURCE / words[0], os.X_OK), words)
+            return True
+        if words[0] in self.below("gleaner-admin") and len(words) > 1:
+            words = ["gleaner-admin", *words]
+        if words[0] in self.foreign:
+            return False
+        if words[0].startswith("--"):  # an option alone belongs to `app`, `problem` or `flow`
+            known = "".join(self.help("gleaner-admin", group, each) for group in ("app", "problem", "flow") for each in self.below("gleaner-admin", group))
+            self.assertTrue(self.has(known, words[0]), words)
+            return True
+        if not words[0].startswith("gleaner") or len(words) == 1 or "/" in words[0]:
+            return False
+        self.assertTrue((BUILD / "bin" / words[0]).exists(), words)
+        path = [words.pop(0)]
+        while words and words[0] in self.below(*path):
+            path.append(words.pop(0))
+        self.assertFalse(self.below(*path) and words and not words[0].startswith("-"), f"{path} {words}: no such subcommand")
+        for option in words[:words.index("--")] if "--" in words else words:
+            if option.startswith("--") and option != "--help":
+                self.assertTrue(self.has(self.help(*path), option), f"{path} has no option {option}")
+        return True
+
+    def test_commands_in_sentences(self):
+        for name, least in (("README.md", 8), ("apps/GUIDE.md", 20)):
+            text = re.sub(r"^```.*?^```", "", (SOURCE / name).read_text(), flags=re.M | re.S)
+            spans = [span for span in re.findall(r"(?<!`)`([^`]+)`(?!`)", text) if re.match(r"(sudo |gleaner|tools/|--[a-z]|[a-z]+ [a-z])", span)]
+            found = 0
+            for span in spans:
+                with self.subTest(name, span=span):
+                    found += self.check(shlex.split(span.replace("\n", " ")))
+            self.assertGreaterEqual(found, least, spans)
 
 
 if __name__ == "__main__":
