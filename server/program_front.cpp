@@ -179,7 +179,7 @@ int make_link_key(const io::Path& file) {
   if (!made.ok()) return fail(made.error());
   terminal::print(
       "{}: copy it as keys/link.pem to all servers and front ends of the project, and to nobody else:\n"
-      "who holds it is believed as a front end is.\n",
+      "whoever has it can act as a front end.\n",
       file.string());
   return 0;
 }

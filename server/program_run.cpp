@@ -47,7 +47,7 @@ void tell_certificate(service::Overview& overview, const service::ProjectDirecto
                             .ok();
   if (!believed)
     spdlog::warn(
-        "no client believes the certificate in {}, which is not the project's: set server.public_certificate "
+        "no client trusts the certificate in {}, which is not the project's: set server.public_certificate "
         "if it is one of a public authority, and give the hosts a new join code",
         project.tls_chain().string());
   overview.set_certificate(Timestamp{std::chrono::seconds{figures.certificate_not_after}}, believed);

@@ -326,7 +326,7 @@ void Deliveries::held(const protocol::HeldResult& result, SteadyTime now) {
 void Deliveries::acknowledged(const protocol::SignedStatement& statement, SteadyTime now) {
   const auto checked = trust_.check_acknowledgement(statement);
   if (!checked.ok()) {
-    spdlog::error("an acknowledgement is not believed, the result is kept: {}", checked.error().message);
+    spdlog::error("rejected an acknowledgement, and kept the result: {}", checked.error().message);
     doubts_project_ = true;
     return;
   }

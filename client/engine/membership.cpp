@@ -67,7 +67,7 @@ void Membership::load_units(int& next_slot) {
   for (const std::string& name : *names) {
     auto held = HeldUnit::load(services_.files, directory_.units() / utf8_path(name));
     if (!held.ok()) {
-      spdlog::warn("a unit that was in hand cannot be read and is dropped: {}", held.error().message);
+      spdlog::warn("discarded a held unit that cannot be read: {}", held.error().message);
       if (const Status gone = services_.files.remove_all(directory_.units() / utf8_path(name)); !gone.ok())
         spdlog::warn("{}", gone.error().message);
       continue;
@@ -78,7 +78,7 @@ void Membership::load_units(int& next_slot) {
     const bool same = relay_of(unit->held->granted()) == state::relay_of(identity_);
     deliveries_.resume(*unit, same ? Deliveries::Holder::same : Deliveries::Holder::another);
     if (const Status good = trust_.check_not_revoked(unit->held->granted(), unit->grant()); !good.ok()) {
-      spdlog::warn("unit {} does not go on: {}", unit->id().value, good.error().message);
+      spdlog::warn("unit {} cannot continue: {}", unit->id().value, good.error().message);
       unit->stop();
     } else {
       spdlog::info("unit {} of {} continues at item {} of {}-{}", unit->id().value,

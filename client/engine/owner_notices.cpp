@@ -98,7 +98,7 @@ void OwnerNotices::save(SteadyTime now) {
   saved_ = notices_.memory();
   if (const Status saved = state::save_notices(services_.files, services_.state.notices(), saved_);
       !saved.ok())
-    spdlog::warn("what the owner was told is not kept: {}", saved.error().message);
+    spdlog::warn("the record of notices to the owner is not saved: {}", saved.error().message);
 }
 
 }  // namespace gleaner::engine

@@ -141,7 +141,7 @@ Status leave(io::HttpClient& http, io::Files& files, const state::ProjectDirecto
     const transport::Answer answer =
         transport::call(http, server, transport::json_request(server, "/v1/leave", R"({"version":1})"));
     if (!answer.reply.ok())
-      spdlog::warn("the server could not be told ({}); it will notice by itself",
+      spdlog::warn("the server could not be notified ({}); it will notice by itself",
                    answer.reply.error().message);
   }
   return state::forget_membership(files, project);

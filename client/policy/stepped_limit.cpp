@@ -94,11 +94,10 @@ std::string SteppedLimit::doubt(const Reading& one, const std::vector<Reading>& 
   char number[32];
   std::snprintf(number, sizeof number, "%.*f", kind.decimals, one.value);
   const std::string says = one.sensor + " says " + number + " " + kind.unit;
-  if (!(one.value >= kind.low && one.value <= kind.high))
-    return says + ", " + kind.impossible + ": not believed";
+  if (!(one.value >= kind.low && one.value <= kind.high)) return says + ", " + kind.impossible + ": ignored";
   if (kind.has_to_move && one.value == 0 && !seen_.at(one.sensor).moved)
     return says + " so far: it rests, or nothing is connected";
-  if (frozen(one, all, maximum, now)) return says + " without any change: not believed";
+  if (frozen(one, all, maximum, now)) return says + " without any change: ignored";
   return {};
 }
 

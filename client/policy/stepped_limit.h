@@ -35,7 +35,7 @@ class SteppedLimit {
     double share = 1;                // of each core
     bool stop = false;
     std::string sentence;              // why it throttles or stops; empty: it does neither
-    std::vector<std::string> details;  // "acpitz says 127.8 degrees, which no processor has: not believed"
+    std::vector<std::string> details;  // "acpitz says 127.8 degrees, which no processor has: ignored"
   };
   [[nodiscard]] Verdict judge(const std::vector<Reading>& readings, double maximum, SteadyTime now);
   [[nodiscard]] const char* name() const;  // "heat", "noise"

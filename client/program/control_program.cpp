@@ -172,7 +172,7 @@ void declare(CLI::App& app, Commands& all) {
   add_command(app, "status", "Show what the client is doing, and its progress");
   declare_pause(app, all.options);
   add_command(app, "resume", "Compute again; take work again after `finish`");
-  add_command(app, "finish", "Finish the units in hand; fetch no new work");
+  add_command(app, "finish", "Finish current work; fetch no new units");
   add_command(app, "why", "Explain in one sentence why the client is computing, or why not");
   declare_preferences(app, all.preferences);
   declare_receipts(app, all.receipts);

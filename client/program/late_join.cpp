@@ -83,7 +83,7 @@ void LateJoin::start_anew() {
 
 std::optional<Result<std::string>> LateJoin::outcome() const {
   if (under_way_ || outcome_) return outcome_;
-  return Result<std::string>(Error{ErrorKind::not_found, "this client was told to join nothing"});
+  return Result<std::string>(Error{ErrorKind::not_found, "this client has no request to join"});
 }
 
 Result<std::string> join_by_daemon(const state::StateDirectory& state, const std::string& code,

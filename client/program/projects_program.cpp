@@ -72,7 +72,7 @@ Result<std::string> change_project(const ProjectsCommand& command) {
 
 std::string projects_text(const Json& projects) {
   std::string out = fmt::format("{:<16}  {:<24} {:<32} {:>6} {:>7} {:>6} {:>8}  {}\n", "key", "project",
-                                "server", "share", "of late", "units", "waiting", "state");
+                                "server", "share", "recently", "units", "waiting", "state");
   for (const Json& project : projects.elements())
     out +=
         fmt::format("{:<16}  {:<24} {:<32} {:>6} {:>5.0f} % {:>6.0f} {:>8.0f}  {}\n", text_of(project, "key"),

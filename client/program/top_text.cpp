@@ -79,8 +79,7 @@ std::string top_text(const Json& reply, TopSize size, Colour colour) {
                   : fmt::format("last contact {:.0f} s ago{}", contact,
                                 text_of(status, "trouble").empty() ? "" : ": " + text_of(status, "trouble")));
   add("");
-  add(fmt::format("{:>5}  {:<9} {:<26} {:>5}  {:>10}  {}", "core", "state", "unit in hand", "", "rate",
-                  "problem"),
+  add(fmt::format("{:>5}  {:<9} {:<26} {:>5}  {:>10}  {}", "core", "state", "unit", "", "rate", "problem"),
       "7");
   if (const Json& slots = status["slots"]; slots.is_array()) {
     const int room = std::max(1, size.lines - lines_around);

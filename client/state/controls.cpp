@@ -21,7 +21,7 @@ struct Stored {
   [[nodiscard]] io::Settings settings() {
     io::Settings all;
     all.add("enabled", &enabled, "May this computer compute at all?");
-    all.add("finish", &finish, "Complete the units in hand and take no more.");
+    all.add("finish", &finish, "Finish current work and fetch no new units.");
     all.add("pause_seconds", &pause_seconds, -1, pause_seconds_max,
             "Length of the pause; 0: none, -1: until resumed.");
     all.add("pause_begun", &pause_begun, 0, time_max, "When it began, in microseconds since 1970.");

@@ -12,7 +12,7 @@ end
 complete -c gleaner -n '__gleaner_at ""' -f -a status -d 'Show what the client is doing, and its progress'
 complete -c gleaner -n '__gleaner_at ""' -f -a pause -d 'Stop computing, for a time or until `resume`'
 complete -c gleaner -n '__gleaner_at ""' -f -a resume -d 'Compute again; take work again after `finish`'
-complete -c gleaner -n '__gleaner_at ""' -f -a finish -d 'Finish the units in hand; fetch no new work'
+complete -c gleaner -n '__gleaner_at ""' -f -a finish -d 'Finish current work; fetch no new units'
 complete -c gleaner -n '__gleaner_at ""' -f -a why -d 'Explain in one sentence why the client is computing, or why not'
 complete -c gleaner -n '__gleaner_at ""' -f -a prefs -d 'Show, explain and change the preferences'
 complete -c gleaner -n '__gleaner_at ""' -f -a receipts -d 'Show what the servers have acknowledged: this computer\'s contribution'

@@ -16,7 +16,7 @@ constexpr std::chrono::hours validity{24 * 3650};
 
 Status make_identity(io::Files& files, const io::Path& file, Timestamp now) {
   if (files.exists(file))
-    return Error{ErrorKind::conflict, file.string() + " is there already: remove it first, or name another"};
+    return Error{ErrorKind::conflict, file.string() + " exists already: remove it first, or name another"};
   // Its issuer's key is forgotten at once: no other certificate of it will ever be.
   const auto made = crypto::make_tls_identity(crypto::PrivateKey::generate(), {},
                                               now - std::chrono::hours{24}, now + validity);

@@ -186,7 +186,7 @@ void Listener::State::receive(const std::shared_ptr<Peer>& peer, const Frame& fr
     if (const auto found = peer->streams.find(frame.id); found != peer->streams.end()) *found->second = true;
     return;
   }
-  if (frame.kind >= Kind::done) return peer->connection->close("it answers what nobody asked");
+  if (frame.kind >= Kind::done) return peer->connection->close("unrequested reply");
   auto exchange = std::make_shared<LiveExchange>(peer, frame.id);
   if (peer->under_way > operations_max)
     return exchange->fail(

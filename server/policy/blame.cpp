@@ -306,7 +306,7 @@ std::optional<std::pair<ApplicationId, Blame::Hold>> Blame::held_from(HostId hos
 Ruling Blame::unverified(HostId host, ApplicationId application, const std::string& message, Timestamp now) {
   Pair& pair = pairs_[{host, application}];
   pair.held_until = std::max(pair.held_until, now + from_seconds(rules_.first_hold));
-  pair.reason = "it could not verify what it was sent: " + message.substr(0, message_length_max);
+  pair.reason = "it could not verify its download: " + message.substr(0, message_length_max);
   return {Ruling::Kind::hold_pair, 0, rules_.first_hold, pair.reason};
 }
 

@@ -112,7 +112,7 @@ Status leave(io::HttpClient& http, io::Files& files, const RelayDirectory& direc
   const transport::Answer answer =
       transport::call(http, server, transport::json_request(server, "/v1/leave", R"({"version":1})"));
   if (!answer.reply.ok())
-    warn(transport::place_of(membership.code) + " could not be told (" + answer.reply.error().message +
+    warn(transport::place_of(membership.code) + " could not be notified (" + answer.reply.error().message +
          "); an administrator can end this relay with `gleaner-admin host revoke " +
          std::to_string(membership.host.value) + "`");
   return forget_membership(files, directory);

@@ -376,7 +376,7 @@ Result<std::vector<double>> Uplink::costs(ProblemId problem, int stage, std::int
     all.insert(all.end(), some.begin(), some.end());
   }
   if (static_cast<std::int64_t>(all.size()) != items)
-    return Error{ErrorKind::unavailable, "the parent told the costs of more items than there are"};
+    return Error{ErrorKind::unavailable, "the parent sent the costs of more items than there are"};
   return all;
 }
 

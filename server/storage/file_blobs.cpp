@@ -207,7 +207,7 @@ Result<protocol::UploadState> FileBlobs::append(const std::string& digest, std::
   if (upload.complete) return upload;
   if (offset != upload.offset)
     return Error{ErrorKind::conflict, "the upload of " + digest + " has " + std::to_string(upload.offset) +
-                                          " bytes, not " + std::to_string(offset) + ": go on from there"};
+                                          " bytes, not " + std::to_string(offset) + ": continue from there"};
   if (std::cmp_greater(bytes.size(), bytes_max - offset))
     return Error{ErrorKind::too_large, "the upload of " + digest + " would exceed the " +
                                            std::to_string(bytes_max) + " bytes allowed"};

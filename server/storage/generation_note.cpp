@@ -59,9 +59,8 @@ Result<std::optional<GenerationNote>> read_generation_note(const io::Files& file
   TRY_ASSIGN(const Bytes text, files.read(path, note_bytes_max));
   auto note = parse(text);
   if (!note)
-    return Error{
-        ErrorKind::invalid,
-        path.string() + " is damaged: nobody can tell whether the store beside it is the newest one"};
+    return Error{ErrorKind::invalid,
+                 path.string() + " is damaged: it cannot show whether the store beside it is the newest one"};
   return note;
 }
 

@@ -183,7 +183,7 @@ Status ObjectBlobs::doubt(const std::string& digest, Wrong wrong) {
     }
   }
   return Error{ErrorKind::io,
-               store + "says that it " + what + ", which is not believed yet: it is asked again for an hour"};
+               store + "says that it " + what + ", which may be an error: the server asks again for an hour"};
 }
 
 }  // namespace gleaner::storage

@@ -53,7 +53,7 @@ Status check_generation(SqlStore& store, const Opened& opened, const io::Path& d
   if (!note.ok()) {
     if (loss == Loss::accepted) return {};
     return Error{note.error().kind, note.error().message +
-                                        ". If no newer copy of the project is to be had, go on with "
+                                        ". If there is no newer copy of the project, continue with "
                                         "`gleaner-server run --accept-loss`"};
   }
   const GenerationNote present = store.generation();

@@ -121,7 +121,7 @@ Status Pipeline::end_sync() {
     return lose(said.empty() ? trimmed(PQerrorMessage(connection_)) : said);
   sent_.clear();
   committing_ = false;
-  if (in_doubt_) return lose("the database was told to wait no longer for its replica");
+  if (in_doubt_) return lose("the database no longer waits for its replica");
   if (failed) return *failed;
   return {};
 }

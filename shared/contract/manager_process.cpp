@@ -140,7 +140,7 @@ Status ManagerProcess::look() {
 Status ManagerProcess::end_of_answer() {
   (void)read();  // a closed pipe shows at the next line
   if (heard_.empty()) return {};
-  return failed("said " + in_quotes(heard_.substr(0, heard_.find('\n'))) + " when nobody asked");
+  return failed("said " + in_quotes(heard_.substr(0, heard_.find('\n'))) + " without a request");
 }
 
 Error ManagerProcess::nonsense(std::string_view line, const std::string& expected) {

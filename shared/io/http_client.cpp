@@ -113,7 +113,7 @@ class CurlClient final : public HttpClient {
   Result<HttpReply> send(const HttpRequest& request) override {
     TRY_ASSIGN(const Target target, parse_url(request.url, schemes_));
     if (inquiring_ && (request.method != "GET" || !request.headers.empty() || !request.body.empty()))
-      return Error{ErrorKind::invalid, "a server that nobody vouches for is told nothing"};
+      return Error{ErrorKind::invalid, "this server has no trusted certificate: nothing was sent"};
     TRY_ASSIGN(const HeaderList headers, header_list(request));
     trust_.expect_host(target.host);
     forget_if_changed();

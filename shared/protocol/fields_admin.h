@@ -156,7 +156,7 @@ void visit(Archive& archive, Of<Archive, HostShare>& message) {
 }
 
 template <>
-inline constexpr const char* title<SetAside> = "range set aside";
+inline constexpr const char* title<SetAside> = "quarantined range";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, SetAside>& message) {
   archive("unit", message.unit);
@@ -203,7 +203,7 @@ void visit(Archive& archive, Of<Archive, KernelOutput>& message) {
   archive("host_name", message.host_name, Text{});
   archive("unit", message.unit);
   archive("text", message.text, Document{limits::output_bytes_max});
-  archive("at", message.at, Plain{}, "when it came; 0: the host is asked, and has not answered yet");
+  archive("at", message.at, Plain{}, "arrival; 0: the host has not sent it yet");
 }
 
 template <>
@@ -236,11 +236,13 @@ void visit(Archive& archive, Of<Archive, ProblemInfo>& message) {
   archive.defaulted("eta_low_seconds", message.eta_low_seconds, Number{-1},
                     "the finish time is between this and the next in two cases of three; negative: unknown");
   archive.defaulted("eta_high_seconds", message.eta_high_seconds, Number{-1}, "negative: unknown");
-  archive.defaulted("waits", message.waits, Prose{},
-                    "what it waits for, such as hosts, a second opinion or disk space; empty: nothing");
-  archive.defaulted("needs", message.needs, Prose{},
-                    "what a host must have, and how many hosts online have it; empty: no more than a kernel "
-                    "for its system");
+  archive.defaulted(
+      "waits", message.waits, Prose{},
+      "reason for waiting, such as hosts, a second opinion or disk space; empty: it does not wait");
+  archive.defaulted(
+      "needs", message.needs, Prose{},
+      "needs of a host, and the number of online hosts that meet them; empty: no more than a kernel "
+      "for its system");
   archive.defaulted("done", message.done, Number{-1, 1}, "of the whole problem, by cost; negative: unknown");
   archive("units", message.units, Whole{}, "handed out so far");
   archive("open_units", message.open_units, Whole{});
@@ -308,7 +310,7 @@ void visit(Archive& archive, Of<Archive, HostInfo>& message) {
           "bytes that kernels may use now; absent: not reported yet");
   archive("readings", message.readings, Plain{}, "as it reported last; absent: not since the server started");
   archive.defaulted("capabilities", message.capabilities, List{limits::capabilities_max, Text{}},
-                    "what kernels find on it, such as \"python 3.11\", as it reported last");
+                    "software that kernels find on it, such as \"python 3.11\", as it reported last");
   archive.defaulted("cpu_day", message.cpu_day, List{24, Whole{-1, 100}},
                     "percent of its processors in use, an hour each, the last one last; -1: not reported; "
                     "empty: not in the last 24 hours");

@@ -56,7 +56,7 @@ void visit(Archive& archive, Of<Archive, OverviewSample>& message) {
 template <>
 inline constexpr const char* title<DayInfo> = "day";
 template <>
-inline constexpr const char* about<DayInfo> = "what hosts contributed on a day (UTC)";
+inline constexpr const char* about<DayInfo> = "contribution of hosts on a day (UTC)";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, DayInfo>& message) {
   archive("at", message.at, Plain{}, "beginning of the day");
@@ -144,7 +144,7 @@ void visit(Archive& archive, Of<Archive, TablePage>& message) {
   archive("columns", message.columns, List{limits::table_columns_max, long_text});
   archive("rows", message.rows, Whole{}, "of the table");
   archive("failed", message.failed, Whole{}, "of these; their `status` is not \"ok\"");
-  archive("chosen", message.chosen, Whole{}, "that were asked for, on all pages");
+  archive("chosen", message.chosen, Whole{}, "that were requested, on all pages");
   archive("first", message.first, Whole{}, "of these, on this page");
   archive("page", message.page, List{limits::table_page_rows_max});
 }
@@ -192,10 +192,10 @@ template <>
 inline constexpr const char* title<UnsuitedHosts> = "hosts that cannot compute a problem";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, UnsuitedHosts>& message) {
-  archive(
-      "kind", message.kind, Text{},
-      "platform, need, memory, cores, on hold, failures (of this application) or silent (it has not asked "
-      "for work since the server started); treat others as text");
+  archive("kind", message.kind, Text{},
+          "platform, need, memory, cores, on hold, failures (of this application) or silent (it has not "
+          "requested "
+          "work since the server started); treat others as text");
   archive("value", message.value, long_text, "the need or the number that they lack, or their platform");
   archive("text", message.text, Prose{}, "for people");
   archive("hosts", message.hosts, Whole{1});
@@ -207,7 +207,7 @@ template <>
 inline constexpr const char* title<ProblemHosts> = "hosts of a problem";
 template <>
 inline constexpr const char* about<ProblemHosts> =
-    "what a problem needs, and which of the hosts online can compute it";
+    "needs of a problem, and the online hosts that can compute it";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, ProblemHosts>& message) {
   archive("needs", message.needs, List{limits::needs_max, Text{}}, "such as \"python>=3.9\"");

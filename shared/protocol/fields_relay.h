@@ -140,7 +140,7 @@ void visit(Archive& archive, Of<Archive, RelayStatus>& message) {
   archive("results", message.results, Whole{}, "that the project has not answered yet");
   archive("result_bytes", message.result_bytes, Whole{}, "of these together, raw");
   archive("results_since", message.results_since, Plain{}, "arrival of the oldest; 0: none");
-  archive("full", message.full, Plain{}, "so many that hosts must keep theirs");
+  archive("full", message.full, Plain{}, "the relay takes no more: hosts keep theirs");
 }
 
 // ---- Working through relays
@@ -203,7 +203,7 @@ template <>
 inline constexpr const char* title<StageDescription> = "description of a stage";
 template <>
 inline constexpr const char* about<StageDescription> =
-    "what a relay must know of a stage; not signed, since the project's Grant says what hosts compute";
+    "a stage as a relay needs it; not signed, since the project's Grant has what hosts compute";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, StageDescription>& message) {
   archive("problem", message.problem);

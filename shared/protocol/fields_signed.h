@@ -139,14 +139,14 @@ template <typename Archive>
 void visit(Archive& archive, Of<Archive, BegunItem>& message) {
   archive("share", message.share, Number{0, 1}, "of the item that is done");
   archive("data", message.data, Raw{0, limits::saved_inline_bytes_max},
-          "what the other host's kernel saved, zlib-compressed");
+          "saved state of the other host's kernel, zlib-compressed");
 }
 
 template <>
 inline constexpr const char* title<GrantContext> = "context of grants";
 template <>
 inline constexpr const char* about<GrantContext> =
-    "what all grants of a problem have in common; sent to a host once";
+    "fields that all grants of a problem share; sent to a host once";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, GrantContext>& message) {
   archive("problem", message.problem);
@@ -189,7 +189,7 @@ template <>
 inline constexpr const char* title<LeaseChain> = "chain of a lease";
 template <>
 inline constexpr const char* about<LeaseChain> =
-    "what stands behind a relay's grant: certificates and grants in turn, up to the project's Grant";
+    "proof of a relay's grant: certificates and grants in turn, up to the project's Grant";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, LeaseChain>& message) {
   archive("statements", message.statements, List{limits::lease_statements_max});

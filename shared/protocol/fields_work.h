@@ -32,7 +32,7 @@ void visit(Archive& archive, Of<Archive, HostSpeeds>& message) {
 template <>
 inline constexpr const char* title<RelayRequest> = "relay";
 template <>
-inline constexpr const char* about<RelayRequest> = "what a relay adds to its enrolment";
+inline constexpr const char* about<RelayRequest> = "a relay's part of its enrolment";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, RelayRequest>& message) {
   archive("tls_key", message.tls_key, Digest{},
@@ -142,7 +142,7 @@ template <>
 inline constexpr const char* title<SavedItem> = "saved item";
 template <>
 inline constexpr const char* about<SavedItem> =
-    "what a kernel saved of its item in progress, for a host that may resume it";
+    "a kernel's saved state of its item in progress, for a host that may resume it";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, SavedItem>& message) {
   archive("unit", message.unit);
@@ -171,14 +171,14 @@ void visit(Archive& archive, Of<Archive, Readings>& message) {
   archive("cpu", message.cpu, Number{0, 1}, "part of its processor time in use since the readings before");
   archive("memory", message.memory, Number{0, 1}, "part of its memory in use");
   archive("celsius", message.celsius, Number{limits::celsius_min, limits::celsius_max},
-          "of the hottest sensor that the client believes");
+          "of the hottest sensor with plausible readings");
 }
 
 template <>
 inline constexpr const char* title<UnitOutput> = "unit output";
 template <>
 inline constexpr const char* about<UnitOutput> =
-    "the last that the unit's kernel wrote to standard error and logged, while somebody looks at it";
+    "the last output of the unit's kernel to standard error and its log, while an administrator watches";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, UnitOutput>& message) {
   archive("unit", message.unit);
@@ -194,7 +194,7 @@ void visit(Archive& archive, Of<Archive, HeartbeatRequest>& message) {
   archive("instance", message.instance);
   archive("readings", message.readings, Plain{}, "absent: as before");
   archive("outputs", message.outputs, List{limits::outputs_per_heartbeat_max},
-          "that the last reply asked for");
+          "that the last reply requested");
 }
 
 template <>
@@ -270,7 +270,7 @@ void visit(Archive& archive, Of<Archive, ItemBytes>& message) {
 template <>
 inline constexpr const char* title<RelayOffer> = "relay's offer";
 template <>
-inline constexpr const char* about<RelayOffer> = "what a relay's hosts have together";
+inline constexpr const char* about<RelayOffer> = "resources of all hosts of a relay";
 template <typename Archive>
 void visit(Archive& archive, Of<Archive, RelayOffer>& message) {
   archive("performance", message.performance, Number{}, "benchmarks of all slots, MFLOP/s");
@@ -322,7 +322,7 @@ void visit(Archive& archive, Of<Archive, WorkRequest>& message) {
   archive("cpu_share", message.cpu_share, Number{0, 1}, "of each core that the owner lends; absent: all");
   archive("readings", message.readings, Plain{}, "absent: as before");
   archive.defaulted("capabilities", message.capabilities, List{limits::capabilities_max, Text{}},
-                    "what kernels find on the host, such as \"python 3.11\"; absent: nothing");
+                    "software that kernels find on the host, such as \"python 3.11\"; absent: nothing");
 }
 
 template <>
@@ -405,7 +405,7 @@ void visit(Archive& archive, Of<Archive, ProblemDocument>& message) {
   archive("type", message.type, Text{limits::text_length_max}, "urn:gleaner:error:NAME");
   archive("title", message.title, Text{limits::text_length_max});
   archive("status", message.status, Whole{100, 599});
-  archive("detail", message.detail, Prose{}, "what is wrong and what to do");
+  archive("detail", message.detail, Prose{}, "the error and the remedy");
 }
 
 }  // namespace gleaner::protocol::codec

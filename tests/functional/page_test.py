@@ -262,7 +262,7 @@ class Page(unittest.TestCase):
                     pathlib.Path(picture).write_bytes(browser.picture())
                     browser.run("document.querySelectorAll('details').forEach(d => d.open = true)")
                 browser.click("#pause")
-                wait("the pause", sentence("This computer is resting: you paused"))
+                wait("the pause", sentence("This computer is not computing: you paused"))
                 self.assertIn("not computing", grid.control("one", "why").stdout)
                 # The same by keyboard: tab to the next button, and press it.
                 browser.run("document.getElementById('pause').focus()")
@@ -334,7 +334,7 @@ class Page(unittest.TestCase):
                 browser.run(f"(e => {{ e.value = 3; e.dispatchEvent(new Event('input', {{bubbles: true}})); e.dispatchEvent(new Event('change', {{bubbles: true}})); }})({share})")
                 grid.wait_until("the share", lambda: re.search(r'project_shares +=  *\[ ?"\w+=3"', hours()))
                 browser.click(".membership input[role=switch]")
-                wait("the rest", sentence("This computer is resting"))
+                wait("the rest", sentence("This computer is not computing"))
                 browser.click(".membership input[role=switch]")
                 wait("it to go on", sentence("This computer is helping"))
                 wait("the log", "document.getElementById('log').textContent.includes('host')")

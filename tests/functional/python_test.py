@@ -314,8 +314,8 @@ class Waits(unittest.TestCase):
             server.start_server()
             grid = gleaner.connect(server.project, signer=server.offline / "signer.key")
             run = grid.map(python_calls.cached, range(4), batch=1, check=True)
-            told, first = self.told_of(server, gleaner.Problem(grid.api, run.id).wait, "nobody has joined yet")
-            self.assertEqual(told, f"gleaner: problem {run.id} waits: nobody has joined yet: `gleaner-admin status` shows the join code\n")
+            told, first = self.told_of(server, gleaner.Problem(grid.api, run.id).wait, "no host has joined yet")
+            self.assertEqual(told, f"gleaner: problem {run.id} waits: no host has joined yet: `gleaner-admin status` shows the join code\n")
             host = FakeHost(server, "alone")
             items = dict(gleaner.local(1).map(python_calls.cached, range(4), batch=1).items())
             while grants := host.work()[1]["decoded"]:

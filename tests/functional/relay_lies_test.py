@@ -199,7 +199,7 @@ class MaliciousRelay(unittest.TestCase):
                 return True
             return rule
 
-        not_believed = "an acknowledgement is not believed, the result is kept"
+        not_believed = "rejected an acknowledgement, and kept the result"
         document = json.loads(self.grid.request("GET", "/v1/project", raw=True)[2])
         work_key = said(said(document)["work_certificate"])["key"]
         self.told("an acknowledgement that the relay signed", self.below, HOSTS, None, answered=made_by())  # of a newer key, for all they know

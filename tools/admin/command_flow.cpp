@@ -240,8 +240,7 @@ Result<ExitCode> run(Session& session, const FlowOptions& options) {
     if (at_rest(flow, problems)) return tell(session, flow, problems);
     session.outside().wait(default_interval(session.people_display()));
     if (session.outside().interrupted())
-      return Error{ErrorKind::io,
-                   "interrupted: what was added goes on; the same command goes on with the rest"};
+      return Error{ErrorKind::io, "interrupted: added problems continue; the same command adds the rest"};
   }
 }
 
@@ -262,8 +261,8 @@ void add_flow_commands(CLI::App& program, Action& chosen) {
   CLI::App* flows = program.add_subcommand("flow", "Run problems that need each other's results");
   flows->require_subcommand(1);
   const auto options = std::make_shared<FlowOptions>();
-  CLI::App* running =
-      declare(*flows, chosen, "run", "Add what can begin, and go on until all is finished", options, run);
+  CLI::App* running = declare(*flows, chosen, "run",
+                              "Add each problem when it can begin, until all are finished", options, run);
   running->add_flag("--again", options->again,
                     "add nodes once more that failed, were cancelled, are stopped or have changed");
   running->footer(

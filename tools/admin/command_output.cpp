@@ -90,7 +90,7 @@ void add_output_command(CLI::App& problems, Action& chosen) {
   command->add_flag("--follow", options->follow, "keep printing new output until Control-C");
   command->footer(
       "Shows the last 64 KiB that the kernel wrote to standard error or logged. The server requests them "
-      "with\nthe host's next report; the host sends output while somebody watches.");
+      "with\nthe host's next report; the host sends output while an administrator watches.");
   on_parse(command, chosen, options, show_output);
 }
 

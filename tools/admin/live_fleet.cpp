@@ -127,7 +127,7 @@ Result<LiveFleet> live_fleet(const protocol::ProblemInfo& problem, const LiveLin
   }
   if (away > 0)
     live.remarks.push_back(counted(away, "host") +
-                           " not heard of in five minutes, or without a measured rate: not counted");
+                           " without a report for five minutes or without a measured rate: not counted");
   if (live.fleet.tree.size() == 1)
     return Error{ErrorKind::conflict,
                  "no host at work has delivered anything for " + name +

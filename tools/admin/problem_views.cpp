@@ -224,7 +224,7 @@ std::string problem_text(const protocol::ProblemInfo& problem, const Display& di
                     time_left_text(problem)},
        {"waits", {line_of(problem.waits), Tint::warning}},
        {"hosts", line_of(problem.needs)},
-       {"units", count_text(problem.units) + " handed out, " + count_text(problem.open_units) + " in hand, " +
+       {"units", count_text(problem.units) + " handed out, " + count_text(problem.open_units) + " open, " +
                      counted(problem.splits, "split") + ", " + count_text(problem.recovered) +
                      " recovered, " + counted(problem.duplicates, "duplicate")},
        {"wasted", wasted_text(problem)},

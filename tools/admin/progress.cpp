@@ -33,7 +33,7 @@ std::string stage_text(const ProblemInfo& problem) {
 
 // What happened so far; zeros are shown too, so that the line keeps its shape.
 std::string counts_text(const ProblemInfo& problem) {
-  return fmt::format("{}, {} in hand, {}, {} recovered, {}", counted(problem.units, "unit"),
+  return fmt::format("{}, {} open, {}, {} recovered, {}", counted(problem.units, "unit"),
                      count_text(problem.open_units), counted(problem.splits, "split"),
                      count_text(problem.recovered), counted(problem.duplicates, "duplicate"));
 }

@@ -18,10 +18,10 @@ namespace gleaner::admin {
 [[nodiscard]] std::string time_left(const protocol::ProblemInfo& problem);
 // "44 to 62 s left"; "time left not known yet".
 [[nodiscard]] std::string time_left_text(const protocol::ProblemInfo& problem);
-// "waits: nobody has joined yet ..."; empty: it does not wait.
+// "waits: no host has joined yet ..."; empty: it does not wait.
 [[nodiscard]] std::string waits_text(const protocol::ProblemInfo& problem);
 
-// How much of the whole problem is done, by cost. Of a server that does not tell: of the stage in hand.
+// How much of the whole problem is done, by cost. Of a server that does not tell: of the present stage.
 [[nodiscard]] double fraction_of(const protocol::ProblemInfo& problem);
 
 // What was computed for nothing, of all stages: "1.3 %". Of a server that does not tell: of the stage in

@@ -19,7 +19,7 @@ Result<bool> Session::confirm(const std::string& question, bool yes) {
   if (yes) return true;
   const auto answer = outside_.ask(question + " [y/N] ");
   if (!answer)
-    return Error{ErrorKind::invalid, "nobody is at the terminal to be asked \"" + question + "\": say --yes"};
+    return Error{ErrorKind::invalid, "there is no terminal to ask \"" + question + "\": pass --yes"};
   return *answer == "y" || *answer == "Y" || *answer == "yes";
 }
 

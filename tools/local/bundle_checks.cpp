@@ -115,13 +115,13 @@ Status BundleChecks::unknown_parameter() {
   TRY_ASSIGN(const auto manager, c.manager(problem, directory));
   const Status checked = manager->check();
   if (checked.ok())
-    c.findings.noted("parameters", "the manager takes a parameter that it does not know",
-                     "refuse unknown keys, so that a mistyped one is noticed");
+    c.findings.noted("parameters", "the manager accepts an unknown parameter",
+                     "reject unknown keys, so that users notice a typing error");
   else if (checked.error().kind == ErrorKind::unavailable)
     c.findings.failed("parameters", "given an unknown parameter, " + checked.error().message,
-                      "answer `error TEXT` to a problem that you do not like");
+                      "answer `error TEXT` to an invalid problem");
   else
-    c.findings.passed("parameters", "an unknown parameter is refused");
+    c.findings.passed("parameters", "the manager rejects an unknown parameter");
   return {};
 }
 
@@ -144,7 +144,7 @@ Status BundleChecks::defaults_change_nothing(const contract::StagePlan& plan) {
   TRY_ASSIGN(const auto manager, c.manager(problem, directory));
   const auto planned = manager->plan(0);
   const std::string advice =
-      "a default in the manifest is what leaving the parameter out means; where that "
+      "an omitted parameter has the manifest's default; if the default "
       "depends on other parameters, declare none";
   if (!planned.ok())
     c.findings.failed(
@@ -157,7 +157,7 @@ Status BundleChecks::defaults_change_nothing(const contract::StagePlan& plan) {
                     added, planned->items, plan.items),
         advice);
   else
-    c.findings.passed("defaults", "the manager takes the defaults of the manifest (" + added + ")");
+    c.findings.passed("defaults", "the manager accepts the defaults of the manifest (" + added + ")");
   return {};
 }
 

@@ -134,7 +134,7 @@ class BundleCheck {
       bytes += static_cast<std::int64_t>(data.size());
       if (bytes > results_bytes_max)
         return Error{ErrorKind::too_large,
-                     "the results are larger than 1 GiB, and all are held for comparison: choose parameters "
+                     "the results are larger than 1 GiB, too large to compare: choose parameters "
                      "of a smaller problem"};
       if (piece.segment.empty()) piece.since = now;  // how long the kernel took to start makes no pieces
       protocol::append_item(piece.segment, data);
@@ -145,7 +145,7 @@ class BundleCheck {
                trial.run({reference.stage, {0, reference.plan.items}, false, -1, -1, false, take}));
     if (outcome.end == Trial::End::done) TRY(hand_on(reference.plan.items));
     if (!refusal.empty()) {
-      c.findings.failed("contract", "the manager finds what the kernel computed wrong: " + refusal,
+      c.findings.failed("contract", "the manager rejects the kernel's items: " + refusal,
                         "kernel and manager disagree about what an item is");
       return false;
     }
@@ -154,17 +154,15 @@ class BundleCheck {
     note_figures(reference, outcome, bytes);
     if (outcome.end == Trial::End::too_large) return false;
     if (outcome.end == Trial::End::failed) {
-      std::string advice = remedy_for(c.bundle, outcome.failure);
-      if (advice.empty())
-        advice = fmt::format(
-            "run it by hand: `app check --keep`, and in the directory that it names "
-            "printf 'gleaner 1\\nproblem {}\\nunit {} 0 {}\\nquit\\n' | {}",
-            reference.problem.filename().string(), reference.stage, reference.plan.items,
-            c.bundle.kernel.string());
-      c.findings.failed("contract", outcome.failure + at_stage(reference.stage), advice);
+      c.findings.failed(
+          "contract", outcome.failure + at_stage(reference.stage),
+          fmt::format("run it by hand: `app check --keep`, and in the directory that this prints "
+                      "printf 'gleaner 1\\nproblem {}\\nunit {} 0 {}\\nquit\\n' | {}",
+                      reference.problem.filename().string(), reference.stage, reference.plan.items,
+                      c.bundle.kernel.string()));
       return false;
     }
-    c.findings.passed("contract", "one kernel computes all items in order, and the manager takes them");
+    c.findings.passed("contract", "one kernel computes all items in order, and the manager accepts them");
     TRY(look_around(reference, trial, outcome));
     return true;
   }
@@ -173,16 +171,17 @@ class BundleCheck {
     CheckContext& c = context_;
     const bool offers = trial.offers_checkpoints();
     if (c.bundle.manifest.checkpoint && !offers && outcome.end == Trial::End::done)
-      c.findings.failed("checkpoint", "the manifest says checkpoint = true, but the kernel does not offer it",
-                        "answer `ready 1 checkpoint`, or say checkpoint = false");
+      c.findings.failed("checkpoint",
+                        "the manifest says checkpoint = true, but the kernel offers no checkpoints",
+                        "answer `ready 1 checkpoint`, or set checkpoint = false");
     if (!c.bundle.manifest.checkpoint && offers)
       c.findings.noted("checkpoint",
                        "the kernel offers checkpoints, but the manifest says checkpoint = false",
-                       "say checkpoint = true, or nobody will ask for one");
+                       "set checkpoint = true, or no client will request one");
     if (reference.enough) return {};
     TRY_ASSIGN(const std::string fault, trial.quit());
     if (fault.empty())
-      c.findings.passed("quit", "the kernel ends when it is told to");
+      c.findings.passed("quit", "the kernel exits on request");
     else
       c.findings.failed("quit", fault, "exit with status 0 on `quit` and at the end of standard input");
     return {};
@@ -206,9 +205,9 @@ class BundleCheck {
                                          static_cast<double>(limit) / mebibyte);
     if (figures.peak_bytes > limit)
       c.findings.failed("memory", "the kernel took " + used,
-                        "volunteers' clients end such kernels: use less, or raise limits.memory_megabytes");
+                        "clients kill such kernels: use less memory, or raise limits.memory_megabytes");
     else if (figures.peak_bytes > limit - limit / 10)
-      c.findings.noted("memory", "the kernel took " + used, "leave it some room for larger problems");
+      c.findings.noted("memory", "the kernel took " + used, "leave some memory for larger problems");
     else
       c.findings.passed("memory", "at most " + used);
     note_speed(reference, figures);
@@ -243,7 +242,7 @@ class BundleCheck {
                                  [&](double done) { c.doing("combining", done); });
     if (!files.ok()) {
       c.findings.failed("combination", files.error().message + at_stage(reference.stage),
-                        "combine must work from the items that the manager has found valid");
+                        "combine must accept all items that validate accepted");
       return false;
     }
     reference.files = std::move(*files);
@@ -275,26 +274,24 @@ const std::vector<CheckInfo>& checks() {
       {"interpreter", "a script's interpreter is there, and the manifest says that hosts need it"},
       {"platforms", "each kernel is a program of its platform, and platforms agree"},
       {"parameters", "the manager refuses parameters that it does not know"},
-      {"defaults", "what the manifest says of parameters that are left out is so"},
-      {"contract", "one kernel computes all items, and the manager takes them"},
-      {"quit", "the kernel ends when it is told to"},
+      {"defaults", "omitted parameters have the manifest's defaults"},
+      {"contract", "one kernel computes all items, and the manager accepts them"},
+      {"quit", "the kernel exits on request"},
       {"memory", "the kernel stays below the manifest's limit"},
-      {"disk", "what the kernel leaves in its directory is below the manifest's limit"},
+      {"disk", "the kernel's files stay below the manifest's disk limit"},
       {"speed", "items are neither too small nor too large"},
       {"determinism", "the same items have the same bytes when they are computed again"},
       {"independence", "an item's bytes do not depend on the unit, nor on items computed before"},
-      {"variants", "nor on the number of threads, nor on the processor's instructions"},
+      {"variants", "an item's bytes do not depend on the number of threads or the processor's instructions"},
       {"partition", "2 and 3 kernels with 2 and 7 units in any order compute the same"},
-      {"split", "a unit ends earlier when it is told to"},
-      {"resume", "a kernel that was killed is continued by another"},
-      {"checkpoint", "an item is continued from its checkpoint with the same bytes"},
-      {"validation", "the manager refuses damaged results, and survives them"},
-      {"preview", "the manager shows, or politely refuses to, what is in hand"},
-      {"combination",
-       "the result depends on nothing but the items: not on pieces, order, duplicates, restarts"},
-      {"rows", "rows of a wrapped program's table do not fail"},
+      {"split", "a unit ends early on request"},
+      {"resume", "another kernel continues after one was killed"},
+      {"checkpoint", "an item continued from its checkpoint has the same bytes"},
+      {"validation", "the manager rejects damaged results and keeps running"},
+      {"preview", "the manager makes a preview, or reports that it has none"},
+      {"combination", "the result depends only on the items, not on pieces, order, duplicates or restarts"},
       {"numbers", "each number of a wrapped program is found in its output"},
-      {"compare", "a wrapped program's comparison sees that an altered output differs"},
+      {"compare", "a wrapped program's comparison finds an altered output different"},
   };
   return all;
 }
@@ -352,7 +349,7 @@ Bytes segment_of(const Reference& reference, Range range) {
 
 Result<CheckReport> check_bundle(const CheckRequest& request, const CheckWorld& world) {
   if (world.files.exists(request.work))
-    return Error{ErrorKind::conflict, request.work.string() + " is there already: remove it first"};
+    return Error{ErrorKind::conflict, request.work.string() + " exists already: remove it first"};
   const std::string asked = request.platform.empty() ? this_platform() : request.platform;
   TRY_ASSIGN(LocalBundle bundle, open_bundle(request.bundle, asked));
   TRY(check_content(bundle, request.content));
@@ -368,7 +365,7 @@ Result<CheckReport> check_bundle(const CheckRequest& request, const CheckWorld& 
   if (!emulator) {
     const std::string package = emulator_package(found);
     return BundleCheck(request, world, bundle, nullptr)
-        .look(why + ": nothing here runs programs for " + (found.empty() ? "that platform" : found),
+        .look(why + ": this computer has no emulator for " + (found.empty() ? "that platform" : found),
               package.empty() ? "check it on such a computer"
                               : "install " + package + ", or check it on such a computer");
   }

@@ -82,13 +82,13 @@ Result<std::int64_t> KernelChecks::first_difference(std::int64_t begin, const st
 bool KernelChecks::worked(const Trial::Outcome& outcome, const std::string& check, const std::string& when) {
   if (outcome.end == Trial::End::too_large) {
     context_.findings.failed("memory", "the kernel took more than twice the manifest's memory " + when,
-                             "volunteers' clients end such kernels: use less, or raise "
+                             "clients kill such kernels: use less memory, or raise "
                              "limits.memory_megabytes");
     return false;
   }
   if (outcome.end != Trial::End::failed) return true;
   context_.findings.failed(check, outcome.failure + ", " + when,
-                           "it computed the same items without fault before: look for what differs");
+                           "it computed the same items correctly before: look for the difference");
   return false;
 }
 
@@ -146,7 +146,7 @@ Status KernelChecks::again() {
     context_.findings.failed(
         "disk",
         fmt::format("the kernel left {} bytes in its directory; the manifest allows {}", left, allowed),
-        "remove what is not needed any more, or raise limits.disk_megabytes");
+        "remove files that are no longer needed, or raise limits.disk_megabytes");
   else
     context_.findings.passed("disk", fmt::format("{} bytes are left in the kernel's directory", left));
   return {};
@@ -224,8 +224,9 @@ Status KernelChecks::divided(int kernels, int parts) {
     if (context_.world.interrupted()) return Error{ErrorKind::io, "interrupted: nothing was kept"};
     pieces.clear();
     if (const Status turned = pool.turn(pieces); !turned.ok()) {
-      context_.findings.failed("partition", turned.error().message + ", " + when,
-                               "it computed the same items in one go: look for what a unit leaves behind");
+      context_.findings.failed(
+          "partition", turned.error().message + ", " + when,
+          "it computed the same items in one unit: look for state that a unit leaves behind");
       return {};
     }
     context_.doing("computing in parts",
@@ -237,7 +238,7 @@ Status KernelChecks::divided(int kernels, int parts) {
       TRY_ASSIGN(const std::int64_t item, first_difference(piece.range.begin, items));
       if (item < 0) continue;
       differs("partition", item, when,
-              "a unit must leave nothing behind that the next one uses: caches, sums, random states, files");
+              "a unit must leave no state behind that the next one uses: caches, sums, random states, files");
       return {};
     }
   }
@@ -259,7 +260,7 @@ Status KernelChecks::ended_early() {
   const std::int64_t end = context_.random.between(1, std::max<std::int64_t>(1, reference_.count() / 2));
   Trial kernel = trial("kernel");
   TRY_ASSIGN(const auto outcome, kernel.run({reference_.stage, {0, reference_.count()}, false, end}));
-  const std::string told = "told to end before item " + std::to_string(end);
+  const std::string told = "asked to end before item " + std::to_string(end);
   if (!worked(outcome, "split", told)) return {};
   TRY_ASSIGN(const std::int64_t item, first_difference(0, outcome.items));
   const auto beyond = static_cast<std::int64_t>(outcome.items.size()) - end;
@@ -271,11 +272,11 @@ Status KernelChecks::ended_early() {
   } else if (outcome.overrun_seconds > overrun_seconds_max) {
     context_.findings.failed(
         "split", fmt::format("{}, it computed {} more for {:.2g} s", told, beyond, outcome.overrun_seconds),
-        "look at standard input between items and obey `end`, or say split = false");
+        "read standard input between items and obey `end`, or set split = false");
   } else {
-    context_.findings.noted("split",
-                            fmt::format("{}, it had computed {} more before it looked", told, beyond),
-                            "choose parameters with longer items to see whether it listens");
+    context_.findings.noted(
+        "split", fmt::format("{}, it had computed {} more before it read the request", told, beyond),
+        "choose parameters with longer items to test this");
   }
   return {};
 }
@@ -326,8 +327,7 @@ Status KernelChecks::saved() {
     if (!worked(before, "checkpoint", "asked for a checkpoint")) return {};
     if (before.end != Trial::End::saved) continue;  // the item was done before it could be saved
     if (!context_.world.files.exists(directory / "checkpoint")) {
-      context_.findings.failed("checkpoint",
-                               "the kernel says that it saved an item, but wrote no file checkpoint",
+      context_.findings.failed("checkpoint", "the kernel reported a saved item, but wrote no file checkpoint",
                                "write the file `checkpoint` in the working directory before you answer");
       return {};
     }
@@ -336,13 +336,13 @@ Status KernelChecks::saved() {
     TRY_ASSIGN(const std::int64_t other, first_difference(item, after.items));
     if (other >= 0)
       differs("checkpoint", other, "when it is continued from its checkpoint",
-              "a checkpoint must hold all that the item needs: sums, counters, the state of random numbers");
+              "a checkpoint must have the item's whole state: sums, counters, random numbers");
     else
       context_.findings.passed("checkpoint",
                                fmt::format("item {} saved, killed and continued: the same bytes", item));
     return {};
   }
-  context_.findings.noted("checkpoint", "every item was done before it could be saved",
+  context_.findings.noted("checkpoint", "every item was finished before it could be saved",
                           "choose parameters with items of some seconds");
   return {};
 }

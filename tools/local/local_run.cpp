@@ -34,7 +34,7 @@ class LocalRun {
  private:
   Status prepare() {
     if (world_.files.exists(work_))
-      return Error{ErrorKind::conflict, work_.string() + " is there already: remove it first"};
+      return Error{ErrorKind::conflict, work_.string() + " exists already: remove it first"};
     TRY_ASSIGN(bundle_, open_bundle(problem_.bundle, this_platform()));
     TRY(check_content(bundle_, problem_.content));
     if (!problem_.strategy.empty()) TRY(sized_units(problem_.strategy, 1, 1));  // say so before computing

@@ -125,14 +125,15 @@ Status ManagerChecks::damaged() {
         "read all items of the segment: each has 4 bytes of length; nothing may be left");
   else if (refused == 0)
     context_.findings.failed(
-        "validation", "the manager accepts every item: " + list_of(accepted),
+        "validation", "the manager accepts all damaged items: " + list_of(accepted),
         "check at least its length and form; better, compute one item of the segment again");
   else if (!accepted.empty())
     context_.findings.passed(
-        "validation",
-        fmt::format("{} kinds of damaged items are refused; it cannot see: {}", refused, list_of(accepted)));
+        "validation", fmt::format("the manager rejects {} kinds of damaged items; it cannot detect: {}",
+                                  refused, list_of(accepted)));
   else
-    context_.findings.passed("validation", fmt::format("all {} kinds of damaged items are refused", refused));
+    context_.findings.passed("validation",
+                             fmt::format("the manager rejects all {} kinds of damaged items", refused));
   return {};
 }
 
@@ -166,7 +167,7 @@ Status ManagerChecks::preview() {
   TRY_ASSIGN(const auto pieces, write_pieces(ranges, false));
   const auto shown = manager->preview(reference_.stage, pieces, {});
   if (shown.ok())
-    context_.findings.passed("preview", "the items in hand can be looked at");
+    context_.findings.passed("preview", "the manager makes a preview of the accepted items");
   else if (shown.error().kind != ErrorKind::unavailable)
     context_.findings.passed("preview", "there is none: " + shown.error().message);
   else
@@ -180,7 +181,7 @@ Status ManagerChecks::combined() {
   TRY_ASSIGN(const std::string wrong, combine({true, true, true, true, true}));
   if (wrong.empty()) {
     context_.findings.passed("combination",
-                             "the same results from 7 pieces, shuffled, some twice, with a restart");
+                             "7 pieces, shuffled, some twice, with a restart, give the same result");
     return {};
   }
   // Which of it was it?
@@ -191,22 +192,22 @@ Status ManagerChecks::combined() {
   } culprits[] = {
       {{},
        "when the same pieces are combined again",
-       "a result must not hold the time, addresses, or what else changes from run to run"},
+       "a result must not have the time, addresses, or other data that changes from run to run"},
       {{true, false, false, false, false},
        "when the items come in 7 pieces instead of one",
        "add up item by item, in their order, not piece by piece"},
       {{true, false, false, false, true},
        "when the pieces' files overlap",
-       "take items BEGIN to END of a piece only; its file begins with item FIRST"},
+       "use only items BEGIN to END of a piece; its file begins with item FIRST"},
       {{true, true, false, false, false},
        "when the pieces are validated in another order",
-       "validate must keep nothing that depends on what came before; work from the list of combine"},
+       "validate must keep no state of earlier pieces; work from the list of combine"},
       {{true, false, true, false, false},
        "when a piece is validated twice",
-       "results come more than once: count in combine, from the list"},
+       "results arrive more than once: count in combine, from the list"},
       {{true, false, false, true, false},
        "when the manager is started again in between",
-       "what must last is a file in the working directory"},
+       "keep lasting state in a file of the working directory"},
   };
   for (const auto& culprit : culprits) {
     TRY_ASSIGN(const std::string alone, combine(culprit.division));

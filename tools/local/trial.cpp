@@ -152,9 +152,9 @@ Result<std::string> Trial::quit() {
   std::string fault;
   const auto exit = session_->process().poll_exit();
   if (!exit)
-    fault = "it does not end when it is told to quit";
+    fault = "it does not exit on `quit`";
   else if (!exit->well())
-    fault = "told to quit, it " + exit->describe();
+    fault = "on `quit`, it " + exit->describe();
   else if (world_.clock.steady() - asked > quit_allowed)
     fault = "it took longer than two seconds to quit";
   session_.reset();

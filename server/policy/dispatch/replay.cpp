@@ -51,7 +51,7 @@ struct ProjectReplay::Play {
   }
   Status operator()(const BeginStageEvent& event) const {
     const auto items = replay.items_.find(event.problem);
-    if (items == replay.items_.end()) return wrong("problem: expected one that was told of before");
+    if (items == replay.items_.end()) return wrong("problem: expected one of an earlier entry");
     TRY(possible(impossible(event.setup)));
     if (event.stored) {
       TRY(possible(impossible(*event.stored, event.setup.items)));

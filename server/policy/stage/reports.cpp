@@ -33,7 +33,7 @@ void StageState::refresh(Timestamp now, Changes& changes) {
     if (!held->watch.stuck) stall(*held, held->unit.last_contact);
     if (!ledger.free().empty()) continue;  // far from the end a silent holder just resumes
     decide(changes, now, held->unit.host, held->unit.id, "stall", held->unit.range,
-           "nothing was heard of it in time");
+           "it did not report in time");
   }
   clock.slots_off(now);
 }
@@ -287,7 +287,7 @@ void StageState::expire(Timestamp now, Changes& changes) {
   while (Held* held = clock.next_expired(now)) {
     const Unit& unit = held->unit;
     decide(changes, now, unit.host, unit.id, "expire", unit.range,
-           because("nothing was heard of it for {:.0f} s", seconds_between(unit.last_contact, now)));
+           because("it has not reported for {:.0f} s", seconds_between(unit.last_contact, now)));
     clock.change(*held->host, [](Host& host) { host.record.rate *= expiry_rate_factor; });
     close(unit.id, UnitState::expired, "its lease ran out", now, changes);
   }

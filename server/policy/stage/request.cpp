@@ -62,7 +62,7 @@ struct Asking {
     if (stage.rule->saves_energy && requester.urgent && !requester.planned &&
         stage.energy.keeps_free(requester.host, stage.ledger, stage.pace(), now)) {
       left = true;
-      return "hosts that draw less for it are about to ask for what is free";
+      return "reserved for more efficient hosts";
     }
     if (stage.ledger.free().empty()) return {};
     stage.ledger.forget_taken();
@@ -148,11 +148,11 @@ Grant StageState::request(const Requester& requester, Timestamp now, Changes& ch
     return {{}, park, "the relay has as many units as it may have at a time"};
   if (host.relay && std::any_of(slot.units.begin(), slot.units.end(),
                                 [](const Held* held) { return held->watch.withholds; }))
-    return {{}, park, "nothing has come of what the relay holds: it gets more once it delivers"};
+    return {{}, park, "the relay has delivered nothing of its units: it gets more once it delivers"};
   if (!may_hold_more(host, slot, clock.fleet(), rules))
     return {{}, park, "it must deliver the results that it holds first"};
   const double trusted = credit(host, clock.fleet(), rules, now);
-  if (trusted <= 0) return {{}, park, "others had to compute what it held and did not deliver"};
+  if (trusted <= 0) return {{}, park, "other hosts had to compute units that it held and did not deliver"};
 
   const bool newcomer = host.stranger && host.record.items_accepted == 0 && clock.fleet().slots_proven() > 0;
   Asking asking{*this, requester, now, changes, trusted, newcomer};

@@ -123,10 +123,10 @@ Size size_for(const StageState& stage, const Requester& requester, const Endgame
 std::string propose_planned(const StageState& stage, const Requester& requester, const Take& take) {
   if (requester.planned->empty()) return "the plan has nothing for this slot now";
   const std::vector<Range> parts = stage.ledger.free().within(*requester.planned);
-  if (parts.empty()) return "what was planned for this slot is taken";
+  if (parts.empty()) return "the planned range of this slot is taken";
   Proposal fresh;
   fresh.range = stage.ledger.allowed(parts.front(), requester.host, stage.others_on());
-  if (fresh.range.empty()) return "what was planned made a kernel fail on this host";
+  if (fresh.range.empty()) return "the planned range made a kernel fail on this host";
   fresh.reason = requester.planned_reason;
   take(fresh);
   return {};
@@ -167,7 +167,7 @@ std::string propose_fresh(const StageState& stage, const Requester& requester, T
     pick = {};
     from = ledger.next_free(requester.host, others);
   }
-  if (from.empty()) return "what is free made a kernel fail on this host";
+  if (from.empty()) return "the free items made a kernel fail on this host";
   fresh.size = size_for(stage, requester, rules, now);
   if (fresh.size->items <= 0) return fresh.size->reason;
   fresh.range = {from.begin, std::min(from.end, from.begin + fresh.size->items)};

@@ -42,7 +42,7 @@ class Serving {
         outcomes_(waiting.size()),
         order_(rule, traffic(), children(), tx.now) {
     if (!order_.trouble().empty())
-      tx_.effects.warn("nothing is planned for who waits, all count as equal: " + order_.trouble());
+      tx_.effects.warn("no plan for the waiting hosts, all count as equal: " + order_.trouble());
     for (std::size_t i = 0; i < waiting_.size(); ++i)
       upstream_of(tx_.model).from_here[waiting_[i].host] = order_.here(i);
   }

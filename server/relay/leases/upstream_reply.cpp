@@ -86,8 +86,8 @@ Status take_lease(Transaction& tx, const LeasedUnit& leased, const std::vector<L
   const protocol::Grant& grant = leased.grant;
   const LeasedStage* const stage = find_stage(stages, grant);
   if (stage == nullptr) {
-    tx.effects.warn(
-        fmt::format("unit {} of the parent is not taken: what its stage is was not told", grant.unit.value));
+    tx.effects.warn(fmt::format("refused unit {} of the parent: the parent did not describe its stage",
+                                grant.unit.value));
     return {};
   }
   TRY_ASSIGN(const bool taken, begin_leased_stage(tx, *stage, grant));
@@ -233,7 +233,7 @@ Status take_reply(Transaction& tx, const UpMessage& message, const protocol::Wor
 
 void take_silence(Transaction& tx, const UpMessage& message, const std::string& why, Timestamp again) {
   Upstream& upstream = upstream_of(tx.model);
-  if (upstream.trouble.empty()) tx.effects.warn("the parent is not heard: " + why);
+  if (upstream.trouble.empty()) tx.effects.warn("no contact with the parent: " + why);
   upstream.trouble = why;
   upstream.asks_at = upstream.sends_at = upstream.says_unable_at = upstream.tells_measured_at = again;
   upstream.missed = true;

@@ -207,7 +207,7 @@ Result<CommitPlace> Upstream::find_place(Transaction& tx, HostId host_id, Prepar
   };
   const auto host = tx.model.hosts.find(host_id);
   if (host == tx.model.hosts.end()) return refused("this host is not known");
-  if (!prepared.request.delivery) return refused("a relay takes only what its host signed");
+  if (!prepared.request.delivery) return refused("a relay takes only signed results");
   if (const Status read = read_delivery(prepared); !read.ok()) return refused(read.error().message);
   const auto& delivery = prepared.delivery;
   if (host->second.row.children == 0) {
@@ -235,7 +235,7 @@ Result<CommitPlace> Upstream::find_place(Transaction& tx, HostId host_id, Prepar
   if (!prepared.refusal.empty()) return place;
   const auto* const lease =
       find_lease(upstream_of(tx.model), prepared.problem, prepared.stage, prepared.request.range);
-  if (lease == nullptr) return refused("it is no part of what this relay has or had of its parent");
+  if (lease == nullptr) return refused("it belongs to no unit of this relay");
   prepared.leased.emplace(LeasedCommit{lease->unit, false, is_full(upstream_of(tx.model), tx.settings), {}});
   const auto problem = tx.model.problems.find(prepared.problem);
   if (problem == tx.model.problems.end()) return refused("its problem is gone");

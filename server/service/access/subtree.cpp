@@ -246,7 +246,7 @@ void Subtree::tell_all() {
   while (!departed_.empty()) {
     const HostId host = *departed_.begin();
     if (const Status told = kernel_.parent()->left(host); !told.ok()) {
-      spdlog::warn("that host {} left cannot be told to the parent yet: {}", host.value,
+      spdlog::warn("the parent cannot be notified yet that host {} left: {}", host.value,
                    told.error().message);
       return;
     }

@@ -22,7 +22,7 @@ Result<std::optional<protocol::ChainPlace>> read_audit_head(const io::Files& fil
                          : std::nullopt;
   if (!place)
     return Error{ErrorKind::untrusted,
-                 path.string() + " is damaged: nobody can tell by it whether the audit log was cut"};
+                 path.string() + " is damaged: it cannot show whether the audit log was cut"};
   return place;
 }
 

@@ -223,7 +223,7 @@ void declare_relay(io::Settings& settings, Configuration& c) {
         return made.ok() ? Status{} : Status{made.error()};
       });
   settings.add("store.disk_reserve_megabytes", &c.disk_reserve_megabytes, 0, 1 << 20,
-               "Below twice this much free space the relay gives its leases back and serves nobody.");
+               "Below twice this much free space the relay gives its leases back and serves no host.");
   settings.add(
       "store.results_megabytes", &c.results_megabytes, 1, 1 << 30,
       "Most results that wait here for the parent. Hosts keep further ones until the parent has taken some.");

@@ -49,7 +49,7 @@ Status check_own_keys(const crypto::Revocations& list, const ProjectSecrets& sec
 
 Status check_own_keys(const crypto::Revocations& list, const OwnKeys& keys) {
   const std::string what_to_do =
-      "no client believes this server any more; make new keys with `gleaner-admin keys rotate` and take them "
+      "no client trusts this server any more; make new keys with `gleaner-admin keys rotate` and take them "
       "with `gleaner-server take-keys`";
   if (const Status work = list.check_key(keys.work_key, "work key"); !work.ok())
     return work.error().within("this server's own key: " + what_to_do);

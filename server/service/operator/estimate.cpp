@@ -87,11 +87,11 @@ Rivals rivals(const Model& model, const storage::ProblemRow& drafted) {
 
 std::string why_unknown(const protocol::ProblemEstimate& estimate, const FleetNow& fleet,
                         const std::string& application) {
-  if (fleet.joined == 0) return "nobody has joined yet";
+  if (fleet.joined == 0) return "no host has joined yet";
   if (fleet.online == 0) return "no host is online";
   if (estimate.core_seconds >= 0) return {};
   if (estimate.tried > 0) return "no host has measured its speed yet";
-  return "nothing of " + application + " was computed here yet: a small problem of it would tell";
+  return "no problem of " + application + " has run here yet: a small one would give an estimate";
 }
 
 Status appraise(Transaction& tx, const storage::ProblemRow& drafted, const storage::StageRow& stage,

@@ -137,9 +137,9 @@ SlotsNow slots_now(const Model& model, Timestamp now) {
 
 std::string waits_for(const Model& model, const Problem& problem, const FleetNow& fleet, Timestamp now) {
   if (!problem.stage || problem.stage->view().complete()) return {};
-  if (fleet.joined == 0) return "nobody has joined yet: `gleaner-admin status` shows the join code";
+  if (fleet.joined == 0) return "no host has joined yet: `gleaner-admin status` shows the join code";
   if (fleet.online == 0)
-    return fmt::format("none of {} has been heard of for {}", hosts_text(fleet.joined),
+    return fmt::format("none of {} has reported for {}", hosts_text(fleet.joined),
                        ago_text(now - fleet.last_contact));
   // Another pass over the hosts, of each problem that waits: only where there may be something that all lack.
   const bool no_kernel = std::none_of(fleet.platforms.begin(), fleet.platforms.end(), [&](const auto& each) {
@@ -156,7 +156,7 @@ std::string waits_for(const Model& model, const Problem& problem, const FleetNow
     return fmt::format("{} of {} online held back after failures of {}", held->second,
                        hosts_text(fleet.online), problem.application_name);
   if (fleet.on_hold > 0 && fleet.on_hold + fleet.busy == fleet.online)
-    return fmt::format("{} of {} online on hold: `gleaner-admin host release` lets them go on", fleet.on_hold,
+    return fmt::format("{} of {} online on hold: `gleaner-admin host release` releases them", fleet.on_hold,
                        hosts_text(fleet.online));
   if (fleet.busy == fleet.online)
     return fleet.busy == 1 ? "the one host online computes other problems"

@@ -37,7 +37,7 @@ protocol::ServerStatus status_of(const Transaction& tx) {
     if (const auto host = tx.model.hosts.find(id);
         host != tx.model.hosts.end() && host->second.row.state == protocol::HostState::active)
       status.warnings.push_back(
-          fmt::format("the relay {} (host {}) cannot work, and its hosts get nothing: {}",
+          fmt::format("the relay {} (host {}) cannot work, and its hosts get no work: {}",
                       host->second.row.name, id.value, trouble));
   add_signer_warnings(tx, status.warnings);
   return status;

@@ -128,14 +128,14 @@ class Check {
     if (!note.ok()) {
       behind_ = true;
       add("note-damaged", Severity::serious,
-          note.error().message + ". If it is, go on with `gleaner-server run --accept-loss`");
+          note.error().message + ". If it is, continue with `gleaner-server run --accept-loss`");
     } else if (readable_ && *note && (*note)->generation > report_.store.present.generation) {
       behind_ = true;
       add("log-lost", Severity::serious,
           fmt::format(
               "the store is older than it was: it has {} transactions, and {} were stored by {}. Its "
               "log (store.sqlite-wal) was removed or cut, or an older copy or replica was put in its "
-              "place: bring the newer one back, or go on without the last {} with `gleaner-server run "
+              "place: bring the newer one back, or continue without the last {} with `gleaner-server run "
               "--accept-loss`",
               report_.store.present.generation, (*note)->generation, utc_text((*note)->at),
               (*note)->generation - report_.store.present.generation));

@@ -174,7 +174,7 @@ void Ticker::remove_blobs_but(const std::vector<std::string>& digests, Duration 
   for (const auto& [host, digest] : uploads_.expire(now - abandoned_age)) {
     if (kept.contains(digest)) continue;
     const auto gone = kernel_.blobs().discard(digest, now - abandoned_age, sender_of(host));
-    if (!gone.ok()) spdlog::warn("removing an upload that nobody committed failed: {}", gone.error().message);
+    if (!gone.ok()) spdlog::warn("removing an abandoned upload failed: {}", gone.error().message);
   }
   if (!policy::may_expire(calendar_agreed, garbage_age)) return;
   const auto removed = kernel_.blobs().collect(digests, now, garbage_age);

@@ -84,8 +84,8 @@ std::string read_computed(const Transaction& tx, HostId deliverer, PreparedCommi
   const protocol::CommitRequest& request = prepared.request;
   const auto asker = tx.model.hosts.find(deliverer);
   const bool relay = asker != tx.model.hosts.end() && asker->second.row.children > 0;
-  if (!request.delivery) return relay ? "a relay delivers only what a host says that it computed" : "";
-  if (!relay && !request.given) return "only a relay delivers what others computed";
+  if (!request.delivery) return relay ? "a relay delivers only results with a host's statement" : "";
+  if (!relay && !request.given) return "only relays deliver results of other hosts";
   if (const Status read = read_delivery(prepared); !read.ok()) return read.error().message;
   const auto& delivery = prepared.delivery;
   const auto host = tx.model.hosts.find(delivery->host);
@@ -95,10 +95,10 @@ std::string read_computed(const Transaction& tx, HostId deliverer, PreparedCommi
   prepared.computed =
       Computed{delivery->host, delivery->unit, host->second.row.public_key, *request.delivery};
   if (host->second.row.state == protocol::HostState::revoked)
-    return named + " is revoked: nothing of it is taken";
+    return named + " is revoked: its results are refused";
   const bool is_banned = ban_of_key(tx.model, host->second.row.public_key, tx.now) != nullptr ||
                          ban_of_code(tx.model, host->second.row.code, tx.now) != nullptr;
-  return is_banned ? named + " is banned: nothing of it is taken" : "";
+  return is_banned ? named + " is banned: its results are refused" : "";
 }
 
 // A host brings what the project gave it under another number. Whether that is signed is still to be checked,

@@ -171,8 +171,8 @@ Status take_failure(Transaction& tx, HostId host_id, const protocol::FailureRepo
   const bool below = said && said->host != host_id;
   if (said) {
     if (std::string why = doubt(tx, holder, problem, *unit, *report.statement, *said); !why.empty()) {
-      tx.effects.warn(fmt::format("a failure that {} (host {}) reports is not believed: {}", holder.row.name,
-                                  host_id.value, why));
+      tx.effects.warn(
+          fmt::format("rejected a failure report of {} (host {}): {}", holder.row.name, host_id.value, why));
       taken = Error{ErrorKind::untrusted, "the statement of a host whose kernel failed " + why};
       return {};
     }

@@ -110,7 +110,7 @@ void keep_saved(Transaction& tx, const Host& host, std::vector<protocol::SavedIt
     if (!problem.saved.has_room(one.item, one.data.size())) {
       if (!std::exchange(problem.saved_full, true))
         tx.effects.warn(
-            fmt::format("problem {}: what hosts save of their items takes more than {} MiB: no more is kept",
+            fmt::format("problem {}: the saved states of its items take more than {} MiB: no more are kept",
                         problem.row.id.value, limits::saved_per_problem_bytes_max >> 20));
       continue;
     }

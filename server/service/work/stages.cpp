@@ -13,7 +13,7 @@ namespace {
 Result<const Problem*> find_stage(const Model& model, HostId asker, ProblemId id, int stage) {
   const auto host = model.hosts.find(asker);
   if (host == model.hosts.end() || host->second.row.children == 0)
-    return Error{ErrorKind::forbidden, "only a relay is told of stages: this host is none"};
+    return Error{ErrorKind::forbidden, "only relays may read this"};
   const auto found = model.problems.find(id);
   if (found == model.problems.end() || found->second.stage == nullptr || found->second.row.stage != stage)
     return Error{ErrorKind::not_found,

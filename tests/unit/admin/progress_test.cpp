@@ -76,18 +76,18 @@ TEST_CASE("an end is told with how far off it may be", "[progress]") {
 TEST_CASE("what a problem waits for has a line of its own", "[progress]") {
   protocol::ProblemInfo problem = a_problem();
   problem.eta_seconds = -1;
-  problem.waits = "nobody has joined yet\n\x1b[31m";
+  problem.waits = "no host has joined yet\n\x1b[31m";
   const auto log = progress_lines(problem, {});
   REQUIRE(log.size() == 1);
   CHECK(log.front().find("time left not known yet") != std::string::npos);
-  CHECK(log.front().find(", waits: nobody has joined yet") != std::string::npos);
+  CHECK(log.front().find(", waits: no host has joined yet") != std::string::npos);
   CHECK(log.front().find('\x1b') == std::string::npos);
   Display display;
   display.terminal = true;
   display.columns = 80;
   const auto lines = progress_lines(problem, display);
   REQUIRE(lines.size() == 4);
-  CHECK(lines.back().find("waits: nobody has joined yet") == 0);
+  CHECK(lines.back().find("waits: no host has joined yet") == 0);
 }
 
 TEST_CASE("a log's line says everything", "[progress]") {
@@ -95,7 +95,7 @@ TEST_CASE("a log's line says everything", "[progress]") {
   REQUIRE(lines.size() == 1);
   CHECK(lines.front() ==
         "3 picture: running [##########..........]  50.0 %, 160/640 items, 12.3 cost/s, 52 s left, 4 hosts, "
-        "38 units, 6 in hand, 3 splits, 2 recovered, 1 duplicate, elapsed 61 s");
+        "38 units, 6 open, 3 splits, 2 recovered, 1 duplicate, elapsed 61 s");
 }
 
 TEST_CASE("a terminal's lines fit", "[progress]") {
@@ -116,7 +116,7 @@ TEST_CASE("a terminal's lines fit", "[progress]") {
   CHECK(lines == std::vector<std::string>{
                      "3 picture  running  12.3 cost/s, 52 s left, 4 hosts",
                      "[#############################.............................]  50.0 %  160/640 items",
-                     "38 units, 6 in hand, 3 splits, 2 recovered, 1 duplicate  61 s"});
+                     "38 units, 6 open, 3 splits, 2 recovered, 1 duplicate  61 s"});
 }
 
 TEST_CASE("endings", "[progress]") {

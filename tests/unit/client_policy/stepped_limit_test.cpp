@@ -20,7 +20,7 @@ TEST_CASE("The hottest sensor that is believed counts") {
   CHECK_FALSE(verdict.stop);
   CHECK(verdict.share == 1);
   REQUIRE(verdict.details.size() == 2);
-  CHECK(verdict.details[0] == "pch says 127.8 degrees, which no processor has: not believed");
+  CHECK(verdict.details[0] == "pch says 127.8 degrees, which no processor has: ignored");
   CHECK_FALSE(SteppedLimit(Of::temperature).judge({}, 85, first).highest);
   CHECK_FALSE(SteppedLimit(Of::temperature).judge({{"pch", 127.8}}, 85, first).stop);
 }
@@ -39,7 +39,7 @@ TEST_CASE("A sensor that stands still at the maximum is set aside, until it move
     CHECK_FALSE(verdict.stop);
     CHECK(verdict.highest->sensor == "coretemp");
     CHECK(verdict.details ==
-          std::vector<std::string>{"acpitz says 99.0 degrees without any change: not believed"});
+          std::vector<std::string>{"acpitz says 99.0 degrees without any change: ignored"});
     CHECK(at(11min, 98.5, 46).stop);  // it moves after all
   }
   SECTION("beside one that is hot as well it is true") {
@@ -116,7 +116,7 @@ TEST_CASE("A fan that never turned, that no fan could be, or that stands still a
   CHECK_FALSE(none.highest);
   CHECK(none.details ==
         std::vector<std::string>{"nct6775 fan 1 says 0 rpm so far: it rests, or nothing is connected",
-                                 "nct6775 fan 2 says 675000 rpm, which no fan reaches: not believed",
+                                 "nct6775 fan 2 says 675000 rpm, which no fan reaches: ignored",
                                  "fan speed: this computer shows no fan that turns, so the limit on it "
                                  "neither throttles nor pauses"});
   CHECK(at(10s, {{"nct6775 fan 1", 700}}).highest);
@@ -126,8 +126,7 @@ TEST_CASE("A fan that never turned, that no fan could be, or that stands still a
     CHECK(at(std::chrono::minutes{minute}, {{"gpu fan 1", 1800}, {"nct6775 fan 1", 1790.0 + minute}}).stop);
   const auto frozen = at(31min, {{"gpu fan 1", 1800}, {"nct6775 fan 1", 900}});
   CHECK_FALSE(frozen.stop);
-  CHECK(frozen.details ==
-        std::vector<std::string>{"gpu fan 1 says 1800 rpm without any change: not believed"});
+  CHECK(frozen.details == std::vector<std::string>{"gpu fan 1 says 1800 rpm without any change: ignored"});
   CHECK(at(32min, {{"gpu fan 1", 1810}, {"nct6775 fan 1", 900}}).stop);
 }
 

@@ -64,7 +64,7 @@ TEST_CASE("free items are left to hosts that draw less and are about to ask, one
   stage.expect_thrifty(3);
   const Grant grant = stage.ask(hungry);
   CHECK_FALSE(grant.unit);
-  CHECK(grant.reason.find("draw less") != std::string::npos);
+  CHECK(grant.reason.find("more efficient") != std::string::npos);
   CHECK(grant.retry_after > 0);
   stage.wait(3);
   stage.take(thrifty);

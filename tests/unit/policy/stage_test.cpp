@@ -119,7 +119,7 @@ TEST_CASE("a host does not get an item again that failed on it, while others mig
   const Unit again = bench.take(1);  // nobody else is there
   bench.give_back(again, GiveBack::failed, 0);
   bench.give_back(bench.take(2), GiveBack::returned);
-  CHECK(bench.ask(1).reason == "what is free made a kernel fail on this host");
+  CHECK(bench.ask(1).reason == "the free items made a kernel fail on this host");
   CHECK(bench.finish(bench.take(2)).accepted.size() == 1);
   CHECK(bench.stage.complete());
 }

@@ -134,9 +134,9 @@ class Notes(unittest.TestCase):
         self.assertEqual(waited(*({"waits": TOO if at % 4 else ""} for at in range(16))), "")
 
     def test_another_reason_is_told_and_other_numbers_are_not(self):
-        found = waited(*({"waits": f"none of 3 hosts has been heard of for {at}.5 min"} for at in range(30)),
+        found = waited(*({"waits": f"none of 3 hosts has reported for {at}.5 min"} for at in range(30)),
                        *[{"waits": "all hosts online compute other problems"}] * 10)
-        self.assertEqual(found.splitlines(), ["gleaner: problem 7 waits: none of 3 hosts has been heard of for 5.5 min",
+        self.assertEqual(found.splitlines(), ["gleaner: problem 7 waits: none of 3 hosts has reported for 5.5 min",
                                               "gleaner: problem 7 waits: all hosts online compute other problems"])
 
     def test_notes_are_bounded(self):

@@ -118,7 +118,7 @@ TEST_CASE("an estimate says what a problem would come to, and nothing of it stay
   const auto nobody = must(estimate(asked(40)));
   CHECK(nobody.items == 40);
   CHECK(nobody.cost == 40);
-  CHECK(nobody.waits == "nobody has joined yet");
+  CHECK(nobody.waits == "no host has joined yet");
   CHECK(nobody.core_seconds < 0);
   auto refused = asked(40);
   refused.parameters = R"({"count": 5, "x": "refuse"})";

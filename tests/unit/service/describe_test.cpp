@@ -294,7 +294,7 @@ TEST_CASE("a problem that nobody computes says what it waits for, and no end") {
     CHECK(info.eta_seconds < 0);
     return info.waits;
   };
-  CHECK(waits().find("nobody has joined yet") == 0);
+  CHECK(waits().find("no host has joined yet") == 0);
   const TestHost host = world.add_host("one");
   CHECK(waits() == "hosts are online, and none has asked for work of it yet");
   change_model(world, [&](Transaction& tx) {
@@ -302,7 +302,7 @@ TEST_CASE("a problem that nobody computes says what it waits for, and no end") {
   });
   CHECK(waits() == "1 of 1 host online: outside of the hours in the preferences");
   world.clock().advance(std::chrono::hours{3});
-  CHECK(waits() == "none of 1 host has been heard of for 3 h");
+  CHECK(waits() == "none of 1 host has reported for 3 h");
 }
 
 TEST_CASE("a problem whose hosts compute others says so") {

@@ -73,7 +73,7 @@ class DayInfoList(TypedDict):
 
 
 class DayInfo(TypedDict):
-    """what hosts contributed on a day (UTC)"""
+    """contribution of hosts on a day (UTC)"""
     at: int
     core_hours: float
     kilowatt_hours: float
@@ -191,7 +191,7 @@ class ResultFile(TypedDict):
 
 
 class SetAside(TypedDict):
-    """range set aside"""
+    """quarantined range"""
     unit: int
     range: Range
     message: str
@@ -403,7 +403,7 @@ class KernelOutput(TypedDict):
 
 
 class ProblemHosts(TypedDict):
-    """what a problem needs, and which of the hosts online can compute it"""
+    """needs of a problem, and the online hosts that can compute it"""
     needs: List[str]
     platforms: List[str]
     memory_bytes: int

@@ -25,7 +25,7 @@ export function HostPage({ id }: { id: number }) {
       {host.on_hold && <p class="attention">{l.onHoldBecause(host.on_hold)}</p>}
       {!host.on_hold && host.state_reason && <p class="calm">{host.open_units > 0 ? l.saidLast(host.state_reason) : l.idle(host.state_reason)}</p>}
       <Strip>
-        <Figure name={l.unitsInHand} value={count(host.open_units)} />
+        <Figure name={l.openUnits} value={count(host.open_units)} />
         <Figure name={l.coresLent} value={cores(host)} />
         <Figure name={t.itemsAccepted} value={count(host.items_accepted)} />
         <Figure name={l.failures} value={count(host.failures)} />

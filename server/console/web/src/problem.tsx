@@ -145,13 +145,14 @@ function Shares({ p }: { p: Problem }) {
 }
 
 function Aside({ p }: { p: Problem }) {
-  const aside = p.set_aside.filter(each => each.message.startsWith("set aside"));
+  const mark = /^set aside(; last: )?/;  // the server's
+  const aside = p.set_aside.filter(each => mark.test(each.message));
   if (aside.length === 0) return null;
   return (
     <>
       <h3>{t.quarantinedItems}</h3>
       <ul class="errors">
-        {aside.slice(0, 20).map(each => <li key={each.range.begin}>{t.itemsFromTo(count(each.range.begin), count(each.range.end - 1))}: <Prose text={each.message} /></li>)}
+        {aside.slice(0, 20).map(each => <li key={each.range.begin}>{t.itemsFromTo(count(each.range.begin), count(each.range.end - 1))}: <Prose text={each.message.replace(mark, "")} /></li>)}
       </ul>
     </>
   );

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 export interface Level { on: boolean; cores: number; share: number; degrees: string; rpm: string }  // cores 0: all; degrees, rpm "": as set elsewhere
 const situations = ["used", "idle", "night", "battery"] as const;
 type Situation = (typeof situations)[number];
-const titles: Record<Situation, string> = { used: "While somebody uses it", idle: "While nobody does", night: "At night", battery: "On battery power" };
+const titles: Record<Situation, string> = { used: "While in use", idle: "While idle", night: "At night", battery: "On battery power" };
 // Whether each is computed in where no text says so.
 export type Usual = Record<Situation, boolean>;
 

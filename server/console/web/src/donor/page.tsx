@@ -22,7 +22,7 @@ export function headline(s: Status): string {
     return `This computer is helping ${and(projects.length > 0 ? projects : [s.project_name])}: it is computing ${and([...new Set(busy.map(slot => slot.problem))])}.`;
   }
   if (s.reason.startsWith("not computing yet")) return `This computer is getting ready: ${why}.`;
-  return `This computer is resting: ${why}.`;
+  return `This computer is not computing: ${why}.`;
 }
 
 function Picture() {
@@ -53,14 +53,14 @@ function Picture() {
   }, [now]);
   if (!about) return null;
   return (
-    <Card title="What forms here" wide>
+    <Card title="Live picture" wide>
       <canvas ref={canvas} id="picture" class="picture" role="img" aria-label={`the picture of ${about.problem}, as far as this computer has computed it`} />
       <p class="calm">{about.problem}{about.application && `: ${about.application}`}</p>
     </Card>
   );
 }
 
-const state = (slot: Slot): string => (slot.state === "running" ? "computing" : slot.state === "idle" ? "nothing to do" : slot.state);
+const state = (slot: Slot): string => (slot.state === "running" ? "computing" : slot.state === "idle" ? "idle" : slot.state);
 
 function Now({ s }: { s: Status }) {
   return (
@@ -75,7 +75,7 @@ function Now({ s }: { s: Status }) {
         ))}
       </ul>
       <ul id="together" class="plain-list" aria-label="Contributed by all computers">
-        {s.problems.map(p => <li key={p.name}>All together: {percent(p.done)} of {p.name}{p.hosts > 0 && <>, by {plural(p.hosts, computers)}</>}</li>)}
+        {s.problems.map(p => <li key={p.name}>All computers: {percent(p.done)} of {p.name}{p.hosts > 0 && <>, by {plural(p.hosts, computers)}</>}</li>)}
       </ul>
     </Card>
   );
@@ -119,7 +119,7 @@ function Contributed({ s }: { s: Status }) {
           <p class="ends calm"><span>{name(weeks[0].begins)}</span><span>this week</span></p>
         </figure>
       )}
-      {!watts && <p class="calm">Say what a core draws (“Watts of a core” below), and this shows the energy, too.</p>}
+      {!watts && <p class="calm">Enter the “Watts of a core” below to see the energy.</p>}
     </Card>
   );
 }
@@ -137,7 +137,7 @@ function ProjectRow({ project: p, all, changed }: { project: Project; all: Proje
           onInput={e => setShare(Number(e.currentTarget.value))} onChange={e => set({ share: Number(e.currentTarget.value) })} />
         <output for={`share-${p.key}`}>{words}</output>
       </span>
-      <span class="from calm">{p.server}. {p.state}{all.length > 1 && `; it had ${percent(p.recent_part)} of late`}
+      <span class="from calm">{p.server}. {p.state}{all.length > 1 && `; recently ${percent(p.recent_part)}`}
         <label class="inline"><input type="checkbox" role="switch" checked={!p.suspended} onChange={e => set({ suspended: !e.currentTarget.checked })} /> compute for it</label>
       </span>
     </div>
@@ -157,7 +157,7 @@ function Until({ pause }: { pause: (seconds: number) => void }) {
   return (
     <span class="until">
       <button id="pause-until" class="plain" disabled={!time} onClick={() => pause(secondsUntil(time))}>Pause until</button>
-      <input id="until" type="time" aria-label="Time until which it rests" value={time} onInput={e => setTime(e.currentTarget.value)} />
+      <input id="until" type="time" aria-label="Time until which it pauses" value={time} onInput={e => setTime(e.currentTarget.value)} />
     </span>
   );
 }
@@ -182,15 +182,15 @@ function Page() {
         <p class="calm">Gleaner {s && `on ${s.host_name}`}</p>
         <h1 id="sentence" aria-live="polite">{s && !wrong ? headline(s) : wrong || "Asking the client …"}</h1>
         <div class="buttons" role="group" aria-label="Controls">
-          <button id="pause" onClick={() => command({ command: "pause", seconds: 3600 }, "It rests for an hour.")}>Pause for an hour</button>
-          <button id="resume" class="plain" onClick={() => command({ command: "resume" }, "It goes on when nothing else stands against it.")}>Go on</button>
-          <button id="finish" class="plain" onClick={() => command({ command: "finish" }, "It finishes what it has, and takes no more.")}>Finish what it has</button>
-          <Until pause={seconds => command({ command: "pause", seconds }, "It rests until then.")} />
-          <button id="pause-saved" class="plain" onClick={() => command({ command: "pause", at_saved_point: true }, "Each core stops at its next saved point.")}>Pause when saved</button>
+          <button id="pause" onClick={() => command({ command: "pause", seconds: 3600 }, "Paused for an hour.")}>Pause for an hour</button>
+          <button id="resume" class="plain" onClick={() => command({ command: "resume" }, "Resumed. It computes as your preferences allow.")}>Resume</button>
+          <button id="finish" class="plain" onClick={() => command({ command: "finish" }, "It finishes its current work and fetches no more.")}>Finish current work</button>
+          <Until pause={seconds => command({ command: "pause", seconds }, "Paused until then.")} />
+          <button id="pause-saved" class="plain" onClick={() => command({ command: "pause", at_saved_point: true }, "Each core stops when its work is saved.")}>Pause when saved</button>
         </div>
         {s && (
           <>
-            <details><summary>In detail</summary><p id="reason">{firstLine(s.reason)}</p><ul id="why">{s.details.map(detail => <li key={detail}>{detail}</li>)}</ul></details>
+            <details><summary>Details</summary><p id="reason">{firstLine(s.reason)}</p><ul id="why">{s.details.map(detail => <li key={detail}>{detail}</li>)}</ul></details>
             <div class="cards">
               <Picture />
               <Now s={s} />

@@ -183,7 +183,7 @@ export const texts: LaterStrings = {
   onHoldBecause: why => `Angehalten, erhält keine neuen Einheiten: ${why}`,
   saidLast: what => `Letzte Meldung: ${what}`,
   idle: why => `Ruht: ${why}`,
-  unitsInHand: "Einheiten in Arbeit", coresLent: "verliehene Kerne", failures: "Fehlschläge", disagreements: "Abweichungen",
+  openUnits: "offene Einheiten", coresLent: "verliehene Kerne", failures: "Fehlschläge", disagreements: "Abweichungen",
   trustName: "Vertrauen: Wahrscheinlichkeit, dass ein Ergebnis stimmt",
   noUnits: "Noch keine Einheiten.",
   hostFacts: {
@@ -220,7 +220,7 @@ export const texts: LaterStrings = {
   failedRows: rows => `Gescheitert (${rows})`,
   rowsDone: (rows, all) => `${rows} von ${all} Zeilen sind fertig.`,
   noSuchRows: "Keine Zeile passt.",
-  anyHost: "irgendeiner, der rechnet", askingHost: "Der Server wird gefragt …", saidNothing: "Der Kernel hat noch nichts gesagt.",
+  anyHost: "irgendeiner, der rechnet", askingHost: "Der Server wird gefragt …", saidNothing: "Der Kernel hat noch nichts ausgegeben.",
   hostIsAsked: (host: string) => `${host} schickt sie mit seinem nächsten Bericht, in etwa einer Minute.`,
   outputOf: (host: string, at: string) => `Die letzten 64 KiB des Kernels auf ${host}, Stand ${at}`,
   runFailedAgain: "Gescheiterte Zeilen wiederholen",

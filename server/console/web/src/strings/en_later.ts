@@ -7,7 +7,7 @@ export const en = {
   nothingMatches: "Nothing matches.",
   ends: { day: "in a day", week: "in 7 days", month: "in 30 days", year: "in a year" },
   proof: "Your admin token",
-  proofHint: "what is made here outlives your log-in, so the log-in is not enough",
+  proofHint: "the new access outlives your log-in, so the log-in is not enough",
   copy: "Copy",
   copied: (what: string) => `${what} copied.`,
   notCopied: "The browser did not copy it: select the text.",
@@ -18,7 +18,7 @@ export const en = {
   forWhom: "For",
   volunteers: "volunteers",
   ownComputers: "own computers",
-  forWhomHint: "results of volunteers' computers are checked; own computers are trusted without checks",
+  forWhomHint: "the server verifies results of volunteers; it trusts own computers without checks",
   tagsOfHosts: "Tags of its hosts",
   codeLabel: (name: string) => `Join code ${name}`,
   codeTitle: (name: string, whose: string) => `Join code ${name}: ${whose}`,
@@ -66,7 +66,7 @@ export const en = {
   banTitle: "Ban from the project",
   banWhat: "What", banWhich: "Which",
   banKinds: { network: "network", key: "host key", code: "join code" } as Record<string, string>,
-  banReason: "Reason, shown to them",
+  banReason: "Reason, shown to the banned",
 
   // A new problem.
   noApplications: "No applications yet. Add one with `gleaner-admin app add`.",
@@ -185,9 +185,9 @@ export const en = {
 
   // A host.
   onHoldBecause: (why: string) => `On hold, it gets no new units: ${why}`,
-  saidLast: (what: string) => `It said last: ${what}`,
+  saidLast: (what: string) => `Last report: ${what}`,
   idle: (why: string) => `Idle: ${why}`,
-  unitsInHand: "units in hand", coresLent: "cores lent", failures: "failures", disagreements: "disagreements",
+  openUnits: "open units", coresLent: "cores lent", failures: "failures", disagreements: "disagreements",
   trustName: "trust: chance that a result is correct",
   noUnits: "No units yet.",
   hostFacts: {
@@ -224,7 +224,7 @@ export const en = {
   failedRows: (rows: string) => `Failed (${rows})`,
   rowsDone: (rows: string, all: string) => `${rows} of ${all} rows are done.`,
   noSuchRows: "No row matches.",
-  anyHost: "any that computes it", askingHost: "Asking the server …", saidNothing: "The kernel has said nothing yet.",
+  anyHost: "any that computes it", askingHost: "Asking the server …", saidNothing: "The kernel has written nothing yet.",
   hostIsAsked: (host: string) => `${host} sends it with its next report, within a minute or so.`,
   outputOf: (host: string, at: string) => `The last 64 KiB of the kernel on ${host}, as of ${at}`,
   runFailedAgain: "Run failed rows again",
@@ -242,7 +242,7 @@ export const en = {
   graphLabel: (name: string, nodes: string) => `graph of the flow ${name}, ${nodes}`,
   nNodes: { one: "# node", other: "# nodes" },
   nodesFinished: (finished: string, all: string) => `${finished} of ${all} nodes finished`,
-  finishedFirst: "has to finish first",
+  finishedFirst: "must finish first",
   needs: "Needs",
   waitsFor: (nodes: string) => `waits for ${nodes}`,
   cannotBegin: (nodes: string) => `cannot begin without ${nodes}`,
