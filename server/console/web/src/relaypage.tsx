@@ -46,7 +46,7 @@ export function Bottleneck({ relay }: { relay: Relay }) {
     <Card title={l.limit}>
       {relay.trouble && <p class="bad">{relay.trouble}</p>}
       {!found ? <Missing wrong={wrong} /> : <p>{found.sentence}</p>}
-      {found && found.never_measured.length > 0 && <p class="calm">{l.neverMeasured(found.never_measured.join(", "))}</p>}
+      {found && found.never_measured.length > 0 && <p class="calm">{l.neverMeasured(found.never_measured.join(", ").replace(/ \(--[a-z-]+\)/g, ""))}</p>}
     </Card>
   );
 }
@@ -83,7 +83,7 @@ export function Relays() {
     { id: "limit", name: l.limit, width: "2fr", order: row => limit(row)[0], cell: row => <span class={limit(row)[1] ? "bad" : ""} title={limit(row)[1] ? limit(row)[0] : limits?.get(row.relay.name)?.sentence ?? limit(row)[0]}>{limit(row)[0]}</span> },
     { id: "contact", name: t.lastContact, width: "7rem", order: ({ relay }) => relay.last_contact, cell: ({ relay }) => (relay.last_contact > 0 ? ago(now - relay.last_contact) : "–"), number: true },
   ];
-  const brief = (row: Line) => <><span><span>{name(row)}</span><State of={row.relay.state} /></span><span>{under(row)}<small>{limit(row)[0]}</small></span></>;
+  const brief = (row: Line) => <><span><span>{name(row)}</span><State of={row.relay.state} /></span><span>{under(row)}<small class={limit(row)[1] ? "bad" : ""}>{limit(row)[0]}</small></span></>;
   return (
     <>
       <Heading>{t.relays}</Heading>
