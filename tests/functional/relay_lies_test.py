@@ -286,7 +286,7 @@ class MaliciousRelay(unittest.TestCase):
         tell("a word that the relay signed", "not signed by the key", host, delivery=self.relay_key.sign("delivery", delivery))
         tell("a word that the relay signed about another", "not signed by the key", said(theirs)["host"],
              delivery=self.relay_key.sign("delivery", {**delivery, "host": said(theirs)["host"]}))
-        tell("no word: it would be the relay's own", "only what a host says", relay, delivery=None)
+        tell("no word: it would be the relay's own", "only results with a host", relay, delivery=None)
         before = self.accepted()
         self.grid.wait_until("the same results, unchanged", lambda: self.accepted() > before)
 
