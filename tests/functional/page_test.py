@@ -258,6 +258,7 @@ class Page(unittest.TestCase):
                 browser.run("document.querySelectorAll('details').forEach(d => d.open = true)")
                 self.accessible(browser)
                 if picture := os.environ.get("GLEANER_PICTURE"):
+                    grid.wait_until("a third of it", lambda: browser.run("+/: ([0-9.]+) %/.exec(document.getElementById('together').textContent)?.[1] > 30"), 300)
                     browser.run("document.querySelectorAll('details').forEach((d, i) => d.open = i == 1)")
                     pathlib.Path(picture).write_bytes(browser.picture())
                     browser.run("document.querySelectorAll('details').forEach(d => d.open = true)")
