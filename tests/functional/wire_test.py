@@ -340,6 +340,8 @@ class Wire(unittest.TestCase):
         [told] = self.call("GET", "/v1/admin/relays", token=admin)["items"]
         self.assertEqual((told["state"], told["host"], told["hosts"], told["children"]), ("active", joined["host"], 1, 2))
         self.assertRegex(self.grid.admin("relay", "list").stdout, rf"lab-b12 +active +{joined['host']} +- +1 of 2 ")
+        self.assertEqual(self.call("GET", "/v1/admin/relays/lab-b12/limit", token=admin)["limit"], "work")
+        self.call("GET", "/v1/admin/relays/nobody/limit", token=admin, expect=404)
         self.call("POST", "/v1/admin/relays/lab-b12/quota", {"children": 0}, admin, expect=400)
         self.call("POST", "/v1/admin/relays/nobody/quota", {"children": 3}, admin, expect=404)
         self.call("POST", "/v1/admin/relays/default/quota", {"children": 3}, admin, expect=404)  # no relay's code

@@ -663,6 +663,17 @@ class RelayInfo(RelayInfoAlways, total=False):
     trouble: str
 
 
+class AddRelayAlways(TypedDict):
+    name: str
+    children: int
+    lifetime_seconds: int
+
+
+class AddRelay(AddRelayAlways, total=False):
+    """new relay"""
+    own: bool
+
+
 class RelayLimitAlways(TypedDict):
     relay: str
     limit: str
@@ -676,17 +687,6 @@ class RelayLimit(RelayLimitAlways, total=False):
     items_per_second: float
     computing_items_per_second: float
     work_seconds: float
-
-
-class AddRelayAlways(TypedDict):
-    name: str
-    children: int
-    lifetime_seconds: int
-
-
-class AddRelay(AddRelayAlways, total=False):
-    """new relay"""
-    own: bool
 
 
 class RelayQuota(TypedDict):
@@ -871,8 +871,8 @@ OPERATIONS: Dict[str, Tuple[str, str]] = {
     "POST /v1/admin/codes/{name}/rotate": ("Nothing", "MadeCode"),
     "POST /v1/admin/codes/{name}/withdraw": ("WithdrawCode", "CodeInfo"),
     "GET /v1/admin/relays": ("", "RelayInfoList"),
-    "GET /v1/admin/relays/{name}/limit": ("", "RelayLimit"),
     "POST /v1/admin/relays": ("AddRelay", "MadeCode"),
+    "GET /v1/admin/relays/{name}/limit": ("", "RelayLimit"),
     "POST /v1/admin/relays/{name}/quota": ("RelayQuota", "RelayInfo"),
     "GET /v1/admin/relay": ("", "RelayStatus"),
     "GET /v1/admin/tokens": ("", "TokenInfoList"),

@@ -187,12 +187,12 @@ export interface RelayInfo {
   name: string; state: string; children: number; hosts: number; host?: number; relay?: number; last_contact: number;
   trouble?: string;
 }
+export interface AddRelay {
+  name: string; children: number; lifetime_seconds: number; own?: boolean;
+}
 export interface RelayLimit {
   relay: string; limit: string; sentence: string; items_per_second?: number; computing_items_per_second?: number;
   work_seconds?: number; left_out: string[]; never_measured: string[];
-}
-export interface AddRelay {
-  name: string; children: number; lifetime_seconds: number; own?: boolean;
 }
 export interface RelayQuota {
   children: number;
