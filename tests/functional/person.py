@@ -32,11 +32,19 @@ class Steps:
         return secret
 
     def wait(self, what, script, timeout=40):
+        def seen():
+            try:
+                return self.run(script)
+            except AssertionError as error:
+                if "navigated or closed" in str(error):  # another page is just being loaded
+                    return None
+                raise
+
         try:
-            return self.grid.wait_until(what, lambda: self.run(script), timeout)
+            return self.grid.wait_until(what, seen, timeout)
         except AssertionError as error:
-            seen = self.run("[document.activeElement.outerHTML.slice(0, 200), document.body.innerText.slice(0, 2000)].join('\\n')")
-            raise AssertionError(f"{error}; the page shows:\n{seen}\n{self.complaints()}") from None
+            page = self.run("[document.activeElement.outerHTML.slice(0, 200), document.body.innerText.slice(0, 2000)].join('\\n')")
+            raise AssertionError(f"{error}; the page shows:\n{page}\n{self.complaints()}") from None
 
     def forgive(self, status):
         """A refusal that was meant, which the browser logs too, perhaps a moment later; there is no other complaint."""
