@@ -60,9 +60,9 @@ class Link:
         self.ends = way, self.bytes[way] + count
 
     def transferred(self, way):
-        """What crossed on connections that moved ten times as much that way as the other: transfers, but for control messages."""
-        back = {"up": "down", "down": "up"}[way]
-        return sum(each[way] for each in self.crossed if each[way] > 10 * each[back])
+        """What crossed on connections that moved more than 100 kB in all: those of transfers. Heartbeats and requests for work need
+        six minutes for as much."""
+        return sum(each[way] for each in self.crossed if sum(each.values()) > 100_000)
 
     def do(self, work):
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(30)

@@ -154,12 +154,14 @@ class BundleCheck {
     note_figures(reference, outcome, bytes);
     if (outcome.end == Trial::End::too_large) return false;
     if (outcome.end == Trial::End::failed) {
-      c.findings.failed(
-          "contract", outcome.failure + at_stage(reference.stage),
-          fmt::format("run it by hand: `app check --keep`, and in the directory that this prints "
-                      "printf 'gleaner 1\\nproblem {}\\nunit {} 0 {}\\nquit\\n' | {}",
-                      reference.problem.filename().string(), reference.stage, reference.plan.items,
-                      c.bundle.kernel.string()));
+      std::string advice = remedy_for(c.bundle, outcome.failure);
+      if (advice.empty())
+        advice = fmt::format(
+            "run it by hand: `app check --keep`, and in the directory that this prints "
+            "printf 'gleaner 1\\nproblem {}\\nunit {} 0 {}\\nquit\\n' | {}",
+            reference.problem.filename().string(), reference.stage, reference.plan.items,
+            c.bundle.kernel.string());
+      c.findings.failed("contract", outcome.failure + at_stage(reference.stage), advice);
       return false;
     }
     c.findings.passed("contract", "one kernel computes all items in order, and the manager accepts them");
@@ -290,6 +292,7 @@ const std::vector<CheckInfo>& checks() {
       {"validation", "the manager rejects damaged results and keeps running"},
       {"preview", "the manager makes a preview, or reports that it has none"},
       {"combination", "the result depends only on the items, not on pieces, order, duplicates or restarts"},
+      {"rows", "rows of a wrapped program's table do not fail"},
       {"numbers", "each number of a wrapped program is found in its output"},
       {"compare", "a wrapped program's comparison finds an altered output different"},
   };
