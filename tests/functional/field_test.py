@@ -114,7 +114,7 @@ class Field(unittest.TestCase):
         computer.put("sys/class/thermal/thermal_zone0/temp", "127800\n")
         told = self.grid.wait_until("the sensor", lambda: (lambda lines: lines if "acpitz" in lines else None)(
             "\n".join(self.status("heat")["details"])), 60)
-        self.assertRegex(told, r"acpitz says 127.8 degrees.*: not believed")
+        self.assertRegex(told, r"acpitz says 127.8 degrees, which no processor has: ignored")
         self.says("heat", COMPUTING)
 
     def test_without_a_sensor_that_is_said(self):
@@ -135,6 +135,7 @@ class Field(unittest.TestCase):
     def test_a_zone_that_changes_holds_at_once(self):
         zone = self.grid.directory / "zone"
         zone.write_bytes((ZONES / "Asia/Tokyo").read_bytes())
+        os.utime(zone, (0, 0))  # the C library looks at the second of the last change
         # Four hours from now in New York.
         there = subprocess.run(["date", "-d", "+4 hours 1 minute", "+%H"], env={"TZ": "America/New_York", "PATH": os.environ["PATH"]}, check=True,
                                capture_output=True, text=True).stdout.strip()

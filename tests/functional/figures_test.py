@@ -46,7 +46,7 @@ class Figures(unittest.TestCase):
         self.assertEqual(told["cores"], shown["cores lent"])
         self.assertRegex(shown["cores lent"], r"^0\.5 of \d+$")
         self.assertEqual(told["memory"], shown["cores, memory"].split(", ")[1])
-        self.assertRegex(told["memory"], r"^\d+\.\d GiB$")
+        self.assertRegex(told["memory"], r"^\d+\.\d GiB of \d+\.\d GiB$")  # half of it is lent
         self.assertEqual(told["speed of a core"], shown["speed of a core"])
         for name in ("items accepted", "failures", "disagreements"):
             self.assertEqual(told[name], shown[name])

@@ -321,10 +321,10 @@ if abs(one - other) > 1e-3:
         script = self.write("count", "#!/bin/sh\n[ $1 = x ] && exit 7\ni=0\nwhile [ $i -lt $1 ]; do i=$((i + 3)); done\necho sum $i > $2\n")
         script.chmod(0o755)
         person, terminal = pty.openpty()
-        wrap = subprocess.Popen([ADMIN, "app", "wrap", "./count", "--shell", "--number", "sum=^sum (.*)"], cwd=self.directory,
+        wrap = subprocess.Popen([ADMIN, "app", "wrap", "./count", "--shell"], cwd=self.directory,
                                 stdin=terminal, stdout=terminal, stderr=terminal, close_fds=True)
         os.close(terminal)
-        for answer in ("{limit} {out.txt} \"two words\"", "steps", "Counts by three", "", "", "64", "", "n"):  # as asked
+        for answer in ("{limit} {out.txt} \"two words\"", "steps", "Counts by three", "", "", "64", "", "'sum=^sum (.*)'", "lines=^Date", "n"):  # as asked
             os.write(person, answer.encode() + b"\n")
         said = b""
         with contextlib.suppress(OSError):  # the end of a terminal
@@ -338,7 +338,7 @@ if abs(one - other) > 1e-3:
         rows = list(csv.DictReader(io.StringIO((self.directory / "out" / "table.csv").read_text())))
         self.assertEqual([(row["status"], row["sum"]) for row in rows], [("ok", "12"), ("ok", "3"), ("exit 7", "")])
         manifest = (self.directory / "steps" / "manifest.toml").read_text()
-        for words in ('"Counts by three"', "one run of count", "64", '"two words"'):
+        for words in ('"Counts by three"', "one run of count", "64", '"two words"', "lines=^Date"):
             self.assertIn(words, manifest)
         alone = subprocess.run([ADMIN, "app", "wrap", "./count", "--shell", "-o", "more", "--", "{x}"], cwd=self.directory,
                                capture_output=True, text=True, env={"PATH": "/nowhere"})

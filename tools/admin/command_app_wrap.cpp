@@ -80,12 +80,18 @@ void ask(Outside& outside, WrapOptions& options) {
   text("Megabytes of memory that it needs at most [" + std::to_string(plan.memory_megabytes) + "]: ", memory);
   if (const long number = std::strtol(memory.c_str(), nullptr, 10); number > 0)
     plan.memory_megabytes = number;
-  std::string more;
-  text("Files or directories to pack as {bundle}/NAME [none]: ", more);
-  for (const std::string& word : words_of(more)) options.data.push_back(word);
-  more.clear();
-  text("Take its shared libraries along? y or n [n]: ", more);
-  plan.libraries = !more.empty() && (more.front() == 'y' || more.front() == 'Y');
+  const auto words = [&](const std::string& question, std::vector<std::string>& into) {
+    std::string line;
+    text(question, line);
+    for (const std::string& word : words_of(line)) into.push_back(word);
+  };
+  words("Files or directories to pack as {bundle}/NAME [none]: ", options.data);
+  words("Numbers to read from its output, such as 'energy=^energy (.*)' [none]: ", options.numbers);
+  words("Parts of its output that differ between equal runs: png, gzip, tar, lines=EXPRESSION [none]: ",
+        plan.ignore);
+  std::string libraries;
+  text("Take its shared libraries along? y or n [n]: ", libraries);
+  plan.libraries = !libraries.empty() && (libraries.front() == 'y' || libraries.front() == 'Y');
 }
 
 void report(Session& session, const local::WrapPlan& plan, const local::WrappedBundle& made,

@@ -131,7 +131,7 @@ TEST_CASE("an estimate says what a problem would come to, and nothing of it stay
   CHECK(!io::real_files().exists(world.project().problem(ProblemId{1})));
 
   const auto host = world.add_host();
-  CHECK(says(must(estimate(asked(40))).waits, "nothing of numbers was computed here yet"));
+  CHECK(says(must(estimate(asked(40))).waits, "no problem of numbers has run here yet"));
   const auto first = must(world.try_add_problem(asked(10)));
   for (int i = 0; i < 100 && world.show(first.id).state != ProblemState::finished; ++i) {
     world.settle();

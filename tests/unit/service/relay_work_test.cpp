@@ -154,7 +154,7 @@ TEST_CASE("what a relay says that a host computed counts only if that host signe
   auto beyond = World::results(lease.unit, {35, 45});
   Lab::sign(beyond, lab.delivery(child, beyond), child.key);
   refuses(beyond, "");
-  refuses(plain, "only what a host says");  // its own it would be
+  refuses(plain, "only results with a host's statement");  // its own it would be
   // Bytes that are not those of the digest were changed by the relay: the answer is not for the host.
   for (const Bytes& data : {*swapped.data, plain.data->substr(0, 5)}) {
     auto changed = with(nothing, child.key);
@@ -168,7 +168,7 @@ TEST_CASE("what a relay says that a host computed counts only if that host signe
   const TestHost stranger = lab.world.add_host("stranger");
   const auto answer = must(lab.world.commit(stranger.id, with(nothing, child.key)));
   CHECK(answer.status == CommitStatus::refused);
-  CHECK(says(answer.reason, "only a relay"));
+  CHECK(says(answer.reason, "only relays"));
 }
 
 TEST_CASE("a wrong result under a relay is its host's fault, and the relay's unit goes on") {

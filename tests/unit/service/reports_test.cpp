@@ -127,7 +127,7 @@ TEST_CASE("saved items take so much memory and no more, which is said once") {
   for (int i = 0; i < 2; ++i)
     (void)must(heartbeat(world, host.id, saving(grant, item, "longer than ten", 0.6)));
   CHECK(saved(world, problem, item) == "the first");
-  CHECK(log.count("no more is kept") == 1);
+  CHECK(log.count("no more are kept") == 1);
   fill(false);
   (void)must(heartbeat(world, host.id, saving(grant, item, "a small one", 0.7)));
   CHECK(saved(world, problem, item) == "a small one");
