@@ -81,7 +81,8 @@ Status complete_wrapped(const io::Path& directory, const io::Path& programs, con
   manifest.wrap.clear();
   manifest.kernels = {{platform, kernel_file}};
   manifest.manager = manager_file;
-  if (!manifest.wrap_compare.empty()) manifest.comparison = Comparison::manager;
+  // Rows that failed alike are equal, whatever their last words are.
+  if (!manifest.wrap_compare.empty() || manifest.wrap_rows) manifest.comparison = Comparison::manager;
   return files.write(into / manifest_file, render_manifest(manifest), io::Mode::normal);
 }
 

@@ -441,6 +441,13 @@ memory_megabytes = 128
         self.assertEqual(none.returncode, 4)
         self.assertIn("squares has no kernel for aarch64-linux, only for x86_64-linux", none.stderr)
 
+    def test_a_row_that_fails_with_other_words_each_time(self):
+        """Two hosts agree on it: addresses and process numbers are no part of the result."""
+        bundle, _ = self.wrapped("talks", shutil.which("awk"), "--", 'BEGIN {{ srand(); getline line < "/proc/uptime"; '
+                                 'if ({n} == 2) {{ print line > "/dev/stderr"; exit 3 }} print {n} }}')
+        checks, _ = self.assert_passes(bundle, [], *self.table("n\n1\n2\n3\n"))
+        self.assertIn("1 of 3 rows failed; row 2: exit 3", checks["rows"]["what"])
+
     def test_a_report_for_people(self):
         bundle = self.squares("people", BROKEN["counts-pieces"][0])
         done = subprocess.run([ADMIN, "app", "check", bundle, "--param", "count=30", "--seed", "7", *local_arguments()], capture_output=True,
