@@ -20,6 +20,20 @@ constexpr const char* row_column = "row";
 constexpr const char* seconds_column = "seconds";
 constexpr const char* host_column = "host";
 
+// Is it the table of results of another problem? Then these columns tell of its runs.
+bool are_results(const std::vector<std::string>& columns) {
+  constexpr std::size_t own = 4;
+  return columns.size() >= own && columns.front() == row_column && columns.end()[-3] == status_column &&
+         columns.end()[-2] == seconds_column && columns.back() == host_column;
+}
+
+// Of a row of such a table, or of its names: all but these.
+std::vector<std::string> without_own(std::vector<std::string> values) {
+  values.erase(values.end() - 3, values.end());
+  values.erase(values.begin());
+  return values;
+}
+
 std::string six_digits(std::int64_t row) {
   const std::string text = std::to_string(row);
   return std::string(text.size() < 6 ? 6 - text.size() : 0, '0') + text;
@@ -51,9 +65,10 @@ Status WrapManager::check(const kit::Problem& problem) {
     return Error{ErrorKind::invalid, "an expression of [wrap.numbers] is none: sign the bundle again"};
   }
   if (!items_->are_rows()) return {};
+  after_results_ = are_results(items_->columns());
   std::vector<std::string> added{row_column, status_column, seconds_column, host_column};
   for (const auto& [name, expression] : numbers_) added.push_back(name);
-  for (const std::string& column : items_->columns())
+  for (const std::string& column : kept(items_->columns()))
     if (std::find(added.begin(), added.end(), column) != added.end())
       return Error{ErrorKind::invalid, std::string(table_name) + ": the results have a column " + column +
                                            " of their own: call the table's otherwise"};
@@ -126,16 +141,20 @@ Status WrapManager::write_files(kit::ItemSource& items, kit::Output& output) con
   }
 }
 
+std::vector<std::string> WrapManager::kept(std::vector<std::string> values) const {
+  return after_results_ ? without_own(std::move(values)) : std::move(values);
+}
+
 std::string WrapManager::header() const {
   std::string line = row_column;
-  for (const std::string& column : items_->columns()) append_value(line += ',', column);
+  for (const std::string& column : kept(items_->columns())) append_value(line += ',', column);
   for (const auto& [name, expression] : numbers_) append_value(line += ',', name);
   return line + ',' + status_column + ',' + seconds_column + ',' + host_column + '\n';
 }
 
 std::string WrapManager::line_of(std::int64_t item, const Outcome& outcome, const kit::Origin* origin) const {
   std::string line = std::to_string(item + 1);
-  for (const std::string& value : items_->row(item)) append_value(line += ',', value);
+  for (const std::string& value : kept(items_->row(item))) append_value(line += ',', value);
   for (const auto& [name, expression] : numbers_)
     append_value(line += ',', find_number(outcome.files, expression));
   append_value(line += ',', outcome.status.empty() ? "ok" : outcome.status);

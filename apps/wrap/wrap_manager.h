@@ -1,7 +1,8 @@
 // The manager of a wrapped program. Of items that are files each result is a file: the input's name and an
 // ending. Of items that are rows there are two results: table.csv, which has the rows with the numbers that
-// were found in their output, how the program ended, in how many seconds and on which host; and rows.tar,
-// with a directory of files a row and, behind its end marks, an index (shared/base/row_index.h).
+// were found in their output, how the program ended, in how many seconds and on which host (of a table that
+// is such a result itself, these columns are replaced); and rows.tar, with a directory of files a row and,
+// behind its end marks, an index (shared/base/row_index.h).
 #pragma once
 
 #include <optional>
@@ -44,6 +45,8 @@ class WrapManager final : public kit::Manager {
   [[nodiscard]] Result<Outcome> outcome(std::int64_t item, std::string_view bytes) const;
   [[nodiscard]] Status write_files(kit::ItemSource& items, kit::Output& output) const;
   [[nodiscard]] Status write_rows(kit::ItemSource& items, kit::Output& output, Files files) const;
+  // Of a row, or of the columns: what stands in the results.
+  [[nodiscard]] std::vector<std::string> kept(std::vector<std::string> values) const;
   [[nodiscard]] std::string header() const;
   [[nodiscard]] std::string line_of(std::int64_t item, const Outcome& outcome,
                                     const kit::Origin* origin) const;
@@ -52,6 +55,7 @@ class WrapManager final : public kit::Manager {
   Comparison::Clock::duration patience_;
   int hung_ = 0;  // so often that program took too long
   std::optional<Items> items_;
+  bool after_results_ = false;  // the rows are the results of another problem
   std::vector<std::pair<std::string, std::regex>> numbers_;
 };
 
