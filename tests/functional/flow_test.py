@@ -6,7 +6,7 @@ import tempfile
 import unittest
 
 from harness import MANDELBROT, SLOW, Grid, main
-from wrapping import add_wrapped
+from wrapping import add_wrapped, without_origin
 
 FLOW = '''flow = 1
 name = "study"
@@ -97,7 +97,7 @@ class Flows(unittest.TestCase):
             missing.write_text(FLOW.replace('"study"', '"missing"').replace("square/table.csv", "square/no-such"))
             lacking = self.flow(grid, "run", "missing.toml")
             self.assertEqual(lacking.returncode, 1, lacking.stderr)
-            self.assertIn("node square has no result no-such, only table.csv, rows.tar", lacking.stdout)
+            self.assertIn("problem missing/square has no result no-such, only table.csv, rows.tar", lacking.stdout)
 
     def test_what_changed_is_told_and_computed_once_more_where_asked(self):
         flow = 'flow = 1\nname = "grown"\n' + "".join(
@@ -158,17 +158,31 @@ class Flows(unittest.TestCase):
             self.assertEqual(gzip.decompress(results["table.csv.gz"]), table)
             self.assertEqual(sorted(results), ["notes.txt.gz", "rows.gz", "table.csv.gz"])
             # An id does as well as a name, and a table as an input does.
+            add_wrapped(grid, "root", "awk", "--number", "root=^(.*)", "--", "BEGIN {{ print sqrt({square}) }}")
             again = grid.admin("problem", "add", "--app", "square", "--name", "fourth", "--after", squares, "--table", f"{squares}/table.csv", check=False)
             self.assertEqual(again.returncode, 1)
-            self.assertIn("table.csv: the results have a column row of their own", again.stderr)  # the earlier table is what was added
+            self.assertIn("table.csv: the results have a column square of their own", again.stderr)  # the earlier table is what was added
+            grid.admin("problem", "add", "--app", "root", "--name", "roots", "--after", squares, "--table", f"{squares}/table.csv", "--watch")
+            rows = without_origin(grid.results(grid.admin_json("problem", "show", "roots")["id"])["table.csv"])
+            self.assertEqual(rows, [{"row": str(n), "n": str(n), "square": str(n * n), "root": str(n), "status": "ok"} for n in range(1, 31)])
             lacking = grid.admin("problem", "add", "--app", "squeeze", "--after", "squares", "--input", "squares/none", check=False)
             self.assertEqual(lacking.returncode, 4)
-            self.assertIn("squares has no result none, only table.csv, rows.tar", lacking.stderr)
+            self.assertIn("problem squares has no result none, only table.csv, rows.tar", lacking.stderr)
             twice = grid.admin(*arguments, "--input", f"table.csv={self.directory / 'notes.txt'}", check=False)
             self.assertIn("input table.csv is given twice", twice.stderr)
             self.assertEqual(grid.admin("problem", "add", "--app", "squeeze", "--after", "nothing", check=False).returncode, 4)
             unknown = grid.admin("problem", "add", "--app", "no-such", "--after", "squares", check=False)
-            self.assertIn("node no-such", unknown.stderr)
+            self.assertIn("gleaner-admin: no application no-such here", unknown.stderr)
+            self.assertNotIn("node", unknown.stderr)
+            for words, wrong in (("to take a result of problem small, say --after small", "small/table.csv.gz"),
+                                 ('"squares/" is not [NAME=]PROBLEM/RESULT', "squares/"), ('"a/b=squares/table.csv" is not', "a/b=squares/table.csv")):
+                refused = grid.admin("problem", "add", "--app", "squeeze", "--after", "squares", "--input", wrong, check=False)
+                self.assertIn(refused.returncode, (1, 4))
+                self.assertIn(words, refused.stderr)
+            grid.add_problem("square", "n=1/a", "--table", self.directory / "runs.csv")
+            for name, source in (("odd", "n=1/a/table.csv"), ("named", "renamed=n=1/a/table.csv")):
+                grid.admin("problem", "add", "--app", "squeeze", "--name", name, "--after", "n=1/a", "--input", source, "--watch")
+            self.assertEqual(sorted(grid.results(grid.admin_json("problem", "show", "named")["id"])), ["renamed.gz"])
 
             grid.kill("a")
             for name, verb, words in (("gone", "cancel", "problem gone was cancelled"),):
@@ -177,7 +191,21 @@ class Flows(unittest.TestCase):
                 held = grid.admin("problem", "add", "--app", "squeeze", "--after", name, "--input", f"{name}/table.csv", check=False)
                 self.assertEqual(held.returncode, 1)
                 self.assertIn(f"nothing was added, because {words}", held.stderr)
-            self.assertEqual(len(grid.admin_json("problem", "list")["items"]), 3)
+            self.assertEqual(len(grid.admin_json("problem", "list")["items"]), 7)
+
+    def test_a_server_that_restarts_is_waited_for(self):
+        with Grid() as grid:
+            grid.start_server()
+            add_wrapped(grid, "squeeze", "gzip", "--suffix", ".gz", "--", "-9", "-n")
+            grid.add_problem("squeeze", "first", "--input", self.directory / "notes.txt")
+            waiting = grid.start("waiting", "gleaner-admin", "--project", grid.project / "admin", "problem", "add", "--app", "squeeze",
+                                 "--name", "second", "--after", "first", "--input", "first/notes.txt.gz", "--watch")
+            grid.wait_until("it waits", lambda: "running, problem" in grid.log("waiting"))
+            grid.kill("server")
+            grid.wait_until("it notices", lambda: "no answer from the server; trying again" in grid.log("waiting"))
+            grid.start_server()
+            grid.add_client("a")
+            self.assertEqual(waiting.wait(120 * SLOW), 0, grid.log("waiting"))
 
     def test_once_more(self):
         """A node that was cancelled is added anew only where that is asked for."""

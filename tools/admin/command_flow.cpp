@@ -220,8 +220,20 @@ Result<ExitCode> run(Session& session, const FlowOptions& options) {
   Problems refused;
   TRY_ASSIGN(Turns turns, begin(session, *api, flow, options.again));
   TRY(tell_plan(session, *api, flow, refused));
+  const auto pause = [&]() -> Status {
+    session.outside().wait(default_interval(session.people_display()));
+    if (!session.outside().interrupted()) return {};
+    return Error{ErrorKind::io,
+                 "interrupted: what was added goes on; the same command goes on with the rest"};
+  };
   for (;;) {
-    TRY_ASSIGN(Problems problems, present_problems(*api, flow, turns));
+    auto present = present_problems(*api, flow, turns);
+    if (!present.ok()) {
+      if (!view.outlasts(present.error())) return present.error();
+      TRY(pause());
+      continue;
+    }
+    Problems problems = *std::move(present);
     problems.insert(refused.begin(), refused.end());
     for (const FlowNode& node : flow.nodes) {
       if (problems.contains(node.name) || !waits_for(node, problems).empty()) continue;
@@ -238,9 +250,7 @@ Result<ExitCode> run(Session& session, const FlowOptions& options) {
     }
     view.show(problems);
     if (at_rest(flow, problems)) return tell(session, flow, problems);
-    session.outside().wait(default_interval(session.people_display()));
-    if (session.outside().interrupted())
-      return Error{ErrorKind::io, "interrupted: added problems continue; the same command adds the rest"};
+    TRY(pause());
   }
 }
 

@@ -42,32 +42,36 @@ std::string digest_of(const io::Files& files, const FlowInput& input, const Flow
 
 }  // namespace
 
+Result<std::vector<Error>> mistakes_of(Session& session, Api& api, const FlowNode& node) {
+  std::vector<Error> mistakes;
+  std::vector<std::string> names;
+  for (const FlowInput& input : node.inputs) {
+    names.push_back(input.name);
+    if (!input.node.empty()) continue;
+    if (const auto read = session.outside().files.read_range(input.file, 0, 1); !read.ok())
+      mistakes.push_back(read.error());
+  }
+  const auto application = api.application(node.problem.application);
+  if (!application.ok()) {
+    if (application.error().kind != ErrorKind::not_found) return application.error();
+    mistakes.push_back(application.error());
+    return mistakes;
+  }
+  const auto parameters = json::parse_or_null(node.problem.parameters);
+  if (const Status good = bundle::check_problem(form_of(*application), parameters, names); !good.ok())
+    mistakes.push_back(good.error());
+  return mistakes;
+}
+
 Status check_nodes(Session& session, Api& api, const Flow& flow, const FlowProblems& there) {
-  std::string mistakes;
+  std::string text;
   for (const FlowNode& node : flow.nodes) {
     if (there.contains(node.name)) continue;
-    const auto mistake = [&](const Error& error) {
-      mistakes += "node " + node.name + ": " + error.message + "\n";
-    };
-    std::vector<std::string> names;
-    for (const FlowInput& input : node.inputs) {
-      names.push_back(input.name);
-      if (!input.node.empty()) continue;
-      if (const auto read = session.outside().files.read_range(input.file, 0, 1); !read.ok())
-        mistake(read.error());
-    }
-    const auto application = api.application(node.problem.application);
-    if (!application.ok()) {
-      if (application.error().kind != ErrorKind::not_found) return application.error();
-      mistake(application.error());
-      continue;
-    }
-    const auto parameters = json::parse_or_null(node.problem.parameters);
-    if (const Status good = bundle::check_problem(form_of(*application), parameters, names); !good.ok())
-      mistake(good.error());
+    TRY_ASSIGN(const auto mistakes, mistakes_of(session, api, node));
+    for (const Error& each : mistakes) text += "node " + node.name + ": " + each.message + "\n";
   }
-  if (mistakes.empty()) return {};
-  return Error{ErrorKind::invalid, mistakes + "Nothing was added"};
+  if (text.empty()) return {};
+  return Error{ErrorKind::invalid, text + "Nothing was added"};
 }
 
 Result<FlowChanges> changes_since(Session& session, Api& api, const Flow& flow,

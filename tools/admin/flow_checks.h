@@ -5,6 +5,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "tools/admin/flow_file.h"
 #include "tools/admin/session.h"
@@ -15,7 +16,9 @@ namespace gleaner::admin {
 // not take a failed one without an id.
 using FlowProblems = std::map<std::string, protocol::ProblemInfo>;
 
-// Unknown applications, wrong parameters, files that cannot be read. `there`: nodes that are not to be added.
+// Of one node: an unknown application, wrong parameters, files that cannot be read.
+[[nodiscard]] Result<std::vector<Error>> mistakes_of(Session& session, Api& api, const FlowNode& node);
+// The same of all, as one error. `there`: nodes that are not to be added.
 [[nodiscard]] Status check_nodes(Session& session, Api& api, const Flow& flow, const FlowProblems& there);
 
 // By node what has changed since: "since problem 3 was added, this has changed: runs.csv". Of an older

@@ -13,6 +13,8 @@ using protocol::ProblemInfo;
 using protocol::ProblemState;
 using Problems = FlowProblems;
 
+constexpr Duration away_max = std::chrono::minutes{5};
+
 bool lost(const ProblemInfo& problem) {
   return problem.state == ProblemState::failed || problem.state == ProblemState::cancelled;
 }
@@ -25,7 +27,7 @@ Result<protocol::Input> result_of(Api& api, const FlowInput& input, const Proble
     names.push_back(file.name);
   }
   return Error{ErrorKind::not_found,
-               "node " + input.node + " has no result " + input.result + ", only " + joined(names)};
+               "problem " + problem.name + " has no result " + input.result + ", only " + joined(names)};
 }
 
 std::string state_text(const FlowNode& node, const Problems& problems, const std::set<std::string>& held) {
@@ -95,7 +97,20 @@ std::vector<std::string> lines_of(const Flow& flow, const Problems& problems) {
   return lines;
 }
 
+bool FlowView::outlasts(const Error& error) {
+  if (error.kind != ErrorKind::unavailable || session_.outside().clock.steady() - last_seen_ > away_max)
+    return false;
+  if (session_.people_display().terminal)
+    text_.draw({"no answer from the server; trying again"});
+  else if (!away_)
+    session_.people() << "no answer from the server; trying again" << std::endl;
+  away_ = true;
+  return true;
+}
+
 void FlowView::show(const FlowProblems& problems) {
+  last_seen_ = session_.outside().clock.steady();
+  away_ = false;
   if (session_.people_display().terminal) return text_.draw(lines_of(flow_, problems));
   for (const FlowNode& node : flow_.nodes) {
     const auto found = problems.find(node.name);

@@ -34,18 +34,26 @@ namespace gleaner::admin {
 class FlowView {
  public:
   FlowView(Session& session, const Flow& flow)
-      : session_(session), flow_(flow), text_(session.people(), session.people_display()) {}
+      : session_(session),
+        flow_(flow),
+        text_(session.people(), session.people_display()),
+        last_seen_(session.outside().clock.steady()) {}
   ~FlowView() { text_.keep(); }
   FlowView(const FlowView&) = delete;
   FlowView& operator=(const FlowView&) = delete;
 
   void show(const FlowProblems& problems);
+  // Of a failed request: false if it is to end the command. A server that goes away is waited for, five
+  // minutes long from the last show() on.
+  [[nodiscard]] bool outlasts(const Error& error);
 
  private:
   Session& session_;
   const Flow& flow_;
   LiveText text_;
   std::map<std::string, protocol::ProblemState> told_;
+  SteadyTime last_seen_;
+  bool away_ = false;
 };
 
 }  // namespace gleaner::admin

@@ -17,7 +17,8 @@ namespace gleaner::admin {
                                        ProblemOptions content, const std::vector<std::string>& after);
 
 // Waits, with progress, until all earlier problems are finished. What is wrong with the node itself it tells
-// before. Without any it only looks at nothing and returns at once.
+// before. Without any it only looks at nothing and returns at once. A server that goes away in between is
+// waited for, five minutes long.
 [[nodiscard]] Result<FlowProblems> await_earlier(Session& session, Api& api, const FlowNode& node);
 
 }  // namespace gleaner::admin

@@ -262,11 +262,11 @@ TEST_CASE("an inquiring client says whose key it was shown, and tells nobody any
   CHECK(client->send(get(second.url("/")))->tls_key != client->send(get(server.url("/")))->tls_key);
   HttpRequest request = get(server.url("/"));
   request.headers = {{"Authorization", "Bearer t"}};
-  says(failure_of(*client, request, ErrorKind::invalid), "told nothing");
+  says(failure_of(*client, request, ErrorKind::invalid), "nothing was sent");
   request = get(server.url("/"));
   request.method = "POST";
   request.body = "secret";
-  says(failure_of(*client, request, ErrorKind::invalid), "told nothing");
+  says(failure_of(*client, request, ErrorKind::invalid), "nothing was sent");
   const auto trusting = fixture.client();
   CHECK(trusting->send(get(server.url("/")))->tls_key.empty());
 }
