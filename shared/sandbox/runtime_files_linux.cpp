@@ -143,7 +143,7 @@ class Collector {
   std::vector<RuntimeFile> files_;
 };
 
-// "#!/usr/bin/env python3" -> {"/usr/bin/env", "python3"}; empty if it is no script.
+// "#!/usr/bin/env -S python3 -I" -> {"/usr/bin/env", "python3", "-I"}; empty if it is no script.
 std::vector<std::string> interpreter_of(const io::Path& program) {
   std::ifstream file(program, std::ios::binary);
   std::array<char, 256> head{};
@@ -153,7 +153,11 @@ std::vector<std::string> interpreter_of(const io::Path& program) {
   text = text.substr(2, text.find('\n') - 2);
   std::istringstream words(text);
   std::vector<std::string> parts;
-  for (std::string word; words >> word;) parts.push_back(word);
+  for (std::string word; words >> word;) {
+    const bool of_env = parts.size() == 1 && io::Path(parts.front()).filename() == "env" &&
+                        (word.starts_with('-') || word.find('=') != std::string::npos);
+    if (!of_env) parts.push_back(word);
+  }
   return parts;
 }
 
@@ -240,9 +244,10 @@ std::string missing_interpreter(const io::Path& program, const io::Path& root) {
   if (script.empty()) return {};
   const Collector files(root);
   const auto lacks = [&](const std::string& what) {
-    const std::string name = io::Path(what).filename();
-    return "this computer lacks " + what +
-           ", which the application needs: " + io::install_command(name, root);
+    const std::string sentence = "this computer lacks " + what + ", which the application needs";
+    const io::Path place = io::Path(what).parent_path();
+    const bool of_a_package = place.empty() || place == "/usr/bin" || place == "/bin";
+    return of_a_package ? sentence + ": " + io::install_command(io::Path(what).filename(), root) : sentence;
   };
   if (!files.exists(script.front())) return lacks(script.front());
   if (script.size() < 2 || io::Path(script.front()).filename() != "env") return {};

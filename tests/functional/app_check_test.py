@@ -393,6 +393,22 @@ memory_megabytes = 128
         self.assertEqual((code, checks["interpreter"]["verdict"]), (1, "failed"))
         self.assertIn("this computer lacks /usr/bin/no-such-interpreter, which the application needs", checks["interpreter"]["what"])
 
+        # A virtual environment's is of this computer alone, and so may be one version's.
+        of_its_own = self.directory / "python3"
+        of_its_own.symlink_to("/usr/bin/python3")
+        code, checks, _ = self.check(self.squares("own", {"kernel.py": [("#!/usr/bin/python3", f"#!{of_its_own}")]}), ["count=3"])
+        self.assertEqual((code, checks["interpreter"]["verdict"]), (1, "failed"))
+        self.assertIn(f"is a script for {of_its_own}, which only this computer has", checks["interpreter"]["what"])
+        version = pathlib.Path("/usr/bin/python3").resolve().name  # python3.11
+        for need, verdict in (("python>=3.9", "noted"), (version.replace("python", "python=="), "passed")):
+            checks, _ = self.assert_passes(self.squares(f"version-{verdict}", {
+                "kernel.py": [("#!/usr/bin/python3", f"#!/usr/bin/{version}")],
+                "manifest.toml": [('version = "1.0.0"', f'version = "1.0.0"\nneeds = ["{need}"]')]}), ["count=3"])
+            self.assertEqual(checks["interpreter"]["verdict"], verdict, checks["interpreter"])
+        for number, line in enumerate(("#!/usr/bin/env python3", "#!/usr/bin/env -S python3 -I")):
+            checks, _ = self.assert_passes(self.squares(f"env-{number}", {"kernel.py": [("#!/usr/bin/python3", line)]}), ["count=3"])
+            self.assertEqual(checks["interpreter"]["verdict"], "noted")
+
         importing = {"kernel.py": [("def command():", "import yaml\ndef command():")]}
         _, checks, _ = self.check(self.squares("imports", importing), ["count=3"])
         self.assertEqual(checks["contract"]["verdict"], "failed")

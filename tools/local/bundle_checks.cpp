@@ -167,12 +167,18 @@ void BundleChecks::interpreter() {
   const std::string named = sandbox::script_interpreter(c.bundle.kernel);
   if (named.empty()) return;
   const std::string name = io::Path(named).filename().string();
+  const io::Path place = io::Path(named).parent_path();
+  const bool usual = place.empty() || place == "/usr/bin" || place == "/bin";
+  const std::string only = name.starts_with("python3.") ? "python==" + name.substr(6) : std::string();
   const bool declared = std::ranges::any_of(c.bundle.manifest.needs, [](const std::string& text) {
     const auto need = parse_need(text);
     return need.ok() && need->name == "python";
   });
   if (const std::string lack = sandbox::missing_interpreter(c.bundle.kernel); !lack.empty())
     c.findings.failed("interpreter", lack,
+                      "name an interpreter that volunteers' computers have, such as #!/usr/bin/python3");
+  else if (!usual)
+    c.findings.failed("interpreter", "the kernel is a script for " + named + ", which only this computer has",
                       "name an interpreter that volunteers' computers have, such as #!/usr/bin/python3");
   else if (!is_python(named))
     c.findings.noted("interpreter", "the kernel is a script for " + name + ", which hosts do not report",
@@ -181,6 +187,10 @@ void BundleChecks::interpreter() {
     c.findings.noted("interpreter",
                      "the kernel is a script for " + name + ", and the manifest does not say so",
                      "declare it, so that only hosts that have it get work: needs = [\"python>=3.9\"]");
+  else if (!only.empty() && std::ranges::find(c.bundle.manifest.needs, only) == c.bundle.manifest.needs.end())
+    c.findings.noted("interpreter",
+                     "the kernel is a script for " + name + ", which hosts with another Python lack",
+                     "begin it with #!/usr/bin/python3, or declare the version: needs = [\"" + only + "\"]");
   else
     c.findings.passed("interpreter",
                       "only hosts with " + words_of_needs(c.bundle.manifest.needs) + " get work");

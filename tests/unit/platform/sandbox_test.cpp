@@ -160,6 +160,15 @@ TEST_CASE("A missing interpreter is named, with what this distribution's user ty
   system.put("etc/os-release", "ID=\"rocky\"\nID_LIKE=\"rhel centos fedora\"\n");
   CHECK(sandbox::missing_interpreter(system.root / "kernel.pl", system.root) ==
         "this computer lacks /usr/bin/perl, which the application needs: dnf install perl");
+  // Of a virtual environment no package is known.
+  system.put("kernel.venv", "#!/home/ada/venv/bin/python\n");
+  CHECK(sandbox::missing_interpreter(system.root / "kernel.venv", system.root) ==
+        "this computer lacks /home/ada/venv/bin/python, which the application needs");
+  // Options and variables of env are no interpreter.
+  system.put("kernel.split", "#!/usr/bin/env -S LC_ALL=C python3 -I\n");
+  CHECK(sandbox::script_interpreter(system.root / "kernel.split") == "python3");
+  CHECK(sandbox::missing_interpreter(system.root / "kernel.split", system.root) ==
+        "this computer lacks python3, which the application needs: dnf install python3");
   system.put("etc/os-release", "ID=else\n");
   CHECK(io::install_command("perl", system.root) == "install perl");
   CHECK(io::install_command("Rscript", system.root) == "install Rscript");
@@ -187,6 +196,7 @@ TEST_CASE("A missing interpreter is named, with what this distribution's user ty
   CHECK(sandbox::missing_interpreter(system.root / "kernel", system.root).empty());
   system.put("usr/bin/python3", "");
   CHECK(sandbox::missing_interpreter(system.root / "kernel.py", system.root).empty());
+  CHECK(sandbox::missing_interpreter(system.root / "kernel.split", system.root).empty());
 }
 
 TEST_CASE("A setting that forbids namespaces to users is named with the command that permits them") {
