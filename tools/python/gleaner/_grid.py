@@ -144,7 +144,10 @@ class RemoteGrid(Grid):
         archive = bundle.archive()
         try:
             self.api.application(bundle.full_name)
+            known = True
         except NotFound:
+            known = False
+        if not known:  # out here, so that what goes wrong below is told without that answer
             self.signer = self.signer or _signing.Signer(self.signer_key())
             digest = self.api.upload(archive)
             self.api.add_application(self.signer.application(bundle.name, bundle.version, digest, len(archive)))
