@@ -32,7 +32,7 @@ _gleaner_admin() {
     "keys revoke") offered="--help --root --list --work-key --signer --tls-key --archive --application --below --reason" ;;
     "keys revoked") offered="--help" ;;
     "app new") offered="--help --language --out" ;;
-    "app wrap") offered="--help --name --app-version --title --meaning --suffix --number --ignore --compare --data --bundle-libraries --shell --memory --out" ;;
+    "app wrap") offered="--help --name --app-version --title --meaning --suffix --number --ignore --compare --data --bundle-libraries --library --shell --memory --out" ;;
     "app check") offered="--help --parameters --param --input --table --seed --platform --unconfined --keep" ;;
     "app sign") offered="--help --key --certificate --out" ;;
     "app add") offered="--help" ;;

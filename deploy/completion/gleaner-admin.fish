@@ -175,6 +175,7 @@ complete -c gleaner-admin -n '__gleaner_admin_at "app wrap"' -l ignore -r -d 'a 
 complete -c gleaner-admin -n '__gleaner_admin_at "app wrap"' -l compare -r -d 'a program, packed with the bundle, that the server runs with two result files: exit status 0 if they are equal, 1 if not; for differences that --ignore cannot remove, such as the last digits of numbers'
 complete -c gleaner-admin -n '__gleaner_admin_at "app wrap"' -l data -d 'a file or directory to pack as {bundle}/NAME (repeatable)'
 complete -c gleaner-admin -n '__gleaner_admin_at "app wrap"' -l bundle-libraries -d 'pack the shared libraries that it needs, their loader and their licences'
+complete -c gleaner-admin -n '__gleaner_admin_at "app wrap"' -l library -r -d 'another shared library to pack, which the program opens at run time, with those that it needs; implies --bundle-libraries (repeatable)'
 complete -c gleaner-admin -n '__gleaner_admin_at "app wrap"' -l shell -d 'pack a static busybox, for a shell script'
 complete -c gleaner-admin -n '__gleaner_admin_at "app wrap"' -l memory -r -d 'memory limit of the program in megabytes (1 to 1048576; default: 256)'
 complete -c gleaner-admin -n '__gleaner_admin_at "app wrap"' -l out -r -d 'the directory to make; else NAME here'

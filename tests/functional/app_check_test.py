@@ -1,5 +1,6 @@
 """`app check` passes what keeps the contract and fails what does not, each broken bundle for its own reason."""
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -365,11 +366,44 @@ memory_megabytes = 128
         self.assertEqual((code, checks["libraries"]["verdict"], checks["rows"]["verdict"]), (1, "passed", "failed"))
         self.assertIn("exit 3. Its last words: libsqlite3.so.0: cannot open", checks["rows"]["what"])
 
+        bundle, said = self.wrapped("packed", self.directory / "opened-program", "--bundle-libraries", "--", "{n}")
+        self.assertNotIn("libsqlite3", said)
+        code, checks, _ = self.check(bundle, [], *self.table())
+        self.assertEqual((code, checks["rows"]["advice"]), (1, "take it along: `app wrap --library FILE`"))
+        library = next(pathlib.Path("/usr").glob("lib*/**/libsqlite3.so.0"))
+        bundle, said = self.wrapped("taken", self.directory / "opened-program", "--library", library, "--", "{n}")
+        self.assertRegex(said, r"packed libraries: .*libsqlite3\.so\.0, .*libm\.so\.6")
+        self.assertEqual(self.assert_passes(bundle, [], *self.table())[0]["rows"]["verdict"], "passed")
+
         bundle, said = self.wrapped("whole", self.directory / "linked-program", "--bundle-libraries", "--", "{n}")
         self.assertIn("packed libraries: libsqlite3.so.0, ", said)
         checks, _ = self.assert_passes(bundle, [], *self.table())
         self.assertEqual(checks["rows"]["verdict"], "passed")
         self.assertIn("nothing of this computer but the C and C++ libraries of Debian 12, Debian 13, Ubuntu 24.04, Fedora 40", checks["sandbox"]["what"])
+
+    @needs(shutil.which("cc"), "no C compiler")
+    def test_a_program_that_is_started_otherwise(self):
+        """By a loader of its own, and with libraries of a directory that the environment names."""
+        (self.directory / "one.c").write_text("int one(void) { return 1; }\n")
+        (self.directory / "main.c").write_text("int one(void);\nint main(void) { return one() - 1; }\n")
+        (self.directory / "alone.c").write_text("int main(void) { return 0; }\n")
+        places = self.directory / "libraries"
+        places.mkdir()
+        for arguments in (["one.c", "-shared", "-fPIC", "-o", places / "libone.so"], ["main.c", "-o", "main", f"-L{places}", "-lone"],
+                          ["alone.c", "-o", "nix", "-Wl,--dynamic-linker=/nix/store/glibc/ld-linux-x86-64.so.2"],
+                          ["alone.c", "-o", "musl", "-Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1"]):
+            subprocess.run(["cc", *arguments], check=True, cwd=self.directory)
+        for name, loader in (("nix", "/nix/store/glibc/ld-linux-x86-64.so.2"), ("musl", "/lib/ld-musl-x86_64.so.1")):
+            bundle, said = self.wrapped(f"by-{name}", self.directory / name, "--", "{n}")
+            self.assertIn(f"may lack {loader}", said)
+            _, checks, _ = self.check(bundle, [], *self.table())
+            self.assertEqual(checks["libraries"]["what"], f"bin/{name} needs {loader}: kernels do not find it on volunteers' computers")
+        wrap = [ADMIN, "app", "wrap", self.directory / "main", "--bundle-libraries", "-o", self.directory / "found", "--", "{n}"]
+        lacks = subprocess.run(wrap, capture_output=True, text=True)
+        self.assertIn("main does not find libone.so: install what is missing, or name its directory in LD_LIBRARY_PATH", lacks.stderr)
+        found = subprocess.run(wrap, capture_output=True, text=True, env={**os.environ, "LD_LIBRARY_PATH": str(places)})
+        self.assertIn("packed libraries: libone.so, ", found.stdout, found.stderr)
+        self.assert_passes(self.directory / "found", [], *self.table())
 
     def test_files_of_this_machine_alone_are_named(self):
         licence = pathlib.Path("/usr/share/common-licenses/GPL-3")

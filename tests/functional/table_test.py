@@ -344,13 +344,32 @@ if abs(one - other) > 1e-3:
                                capture_output=True, text=True, env={"PATH": "/nowhere"})
         self.assertIn("install the package busybox-static", alone.stderr)
 
+    def test_a_script_s_first_line_has_options(self):
+        table = self.write("values.csv", "value\n0\n1\n")
+        for number, line in enumerate(("#!/bin/sh -e", "#! /usr/bin/env sh", "#!/usr/bin/env -S sh -eu")):
+            script = self.write("strict", f"{line}\n[ $1 = 0 ]\necho sum $1\n[ $1 = 0 ]\n")
+            script.chmod(0o755)
+            made = self.wrap(script, "--shell", "-o", f"strict-{number}", "--", "{value}")
+            self.assertEqual(made.returncode, 0, made.stderr)
+            subprocess.run([ADMIN, "run-local", self.directory / f"strict-{number}", "-o", self.directory / f"out-{number}", "--table", table, *local_arguments()],
+                           check=True, timeout=120 * SLOW)
+            rows = list(csv.DictReader(io.StringIO((self.directory / f"out-{number}" / "table.csv").read_text())))
+            self.assertEqual([row["status"] for row in rows], ["ok", "exit 1"])
+
     def test_what_goes_wrong_is_said(self):
         script = self.write("script", "#!/bin/sh\ncat\n")
-        python = self.write("script.py", "#!/usr/bin/env python3\n")
+        python, bash = self.write("script.py", "#!/usr/bin/env python3\n"), self.write("script.bash", "#!/bin/bash\n")
+        perl, text = self.write("script.pl", "#!/usr/bin/env -S perl -w\n"), self.write("text", "echo\n")
+        other = self.write("other", "")
+        other.write_bytes(b"\x7fELF\x01\x01" + bytes(12) + b"\x03" + bytes(100))
         for words, arguments in (
                 ("there is no no-such-program in PATH", ["no-such-program"]),
                 ("--shell takes a small one along", [script]),
                 ("write a kernel", [python]),
+                ("is a script for /bin/bash, which volunteers' computers do not have for certain: write it for #!/bin/sh", [bash, "--shell"]),
+                ("is a script for perl, which volunteers' computers do not have for certain: wrap perl with --bundle-libraries", [perl]),
+                ("text is neither a program nor a script with a #! line", [text]),
+                ("other is a program for i686-linux: wrap it on such a computer", [other]),
                 ("is not NAME=EXPRESSION", ["gzip", "--number", "x", "--", "{a}"]),
                 ("expected a regular expression", ["gzip", "--number", "x=(", "--", "{a}"]),
                 ("they need rows = true", ["gzip", "--number", "x=y"]),
@@ -366,6 +385,8 @@ if abs(one - other) > 1e-3:
         self.assertIn("an item is a row of a table", made.stdout)
         again = self.wrap("gzip", "-o", "made", "--", "{value}")
         self.assertIn("is there already", again.stderr)
+        itself = self.wrap("./script", "--shell", "--", "{value}")
+        self.assertIn("script is the program itself: name a directory with -o", itself.stderr)
         for words, text in (
                 ("there is no table: give one with --table FILE", None),
                 ("table.csv: line 3: 1 value, and 2 columns", "value,b\n1,2\n3\n"),

@@ -16,6 +16,7 @@ struct WrapOptions {
   std::string program;
   std::vector<std::string> numbers;  // NAME=EXPRESSION
   std::vector<std::string> data;     // [NAME=]PATH
+  std::vector<std::string> opened;   // libraries
   bool shell = false;
   std::string out;
 };
@@ -132,6 +133,8 @@ Result<ExitCode> wrap(Session& session, const WrapOptions& given) {
   if (plan.arguments.empty() && !session.json()) ask(outside, options);
   TRY(add_numbers(options.numbers, plan));
   for (const std::string& data : options.data) plan.data.push_back(named_data(data));
+  for (const std::string& library : options.opened) plan.opened.emplace_back(library);
+  plan.library_path = outside.variable("LD_LIBRARY_PATH").value_or("");
   if (options.shell) {
     auto shell = find_program(outside, "busybox");
     if (!shell)
@@ -192,6 +195,13 @@ void add_wrap_command(CLI::App& applications, Action& chosen) {
       ->allow_extra_args(false);
   command->add_flag("--bundle-libraries", options->plan.libraries,
                     "pack the shared libraries that it needs, their loader and their licences");
+  command
+      ->add_option("--library", options->opened,
+                   "another shared library to pack, which the program opens at run time, with those that it "
+                   "needs; implies --bundle-libraries (repeatable)")
+      ->type_name("FILE")
+      ->allow_extra_args(false)
+      ->check(CLI::ExistingFile.description(""));
   command->add_flag("--shell", options->shell, "pack a static busybox, for a shell script");
   command->add_option("--memory", options->plan.memory_megabytes, "memory limit of the program in megabytes")
       ->type_name("MB")

@@ -22,6 +22,14 @@ bool is_promised(const std::string& library) {
   return std::ranges::find(sandbox::promised_libraries, library) != sandbox::promised_libraries.end();
 }
 
+// Where the ABIs have it. Other places are those of a package manager such as Nix; and musl's is of Alpine.
+bool is_promised_loader(const io::Path& loader) {
+  const io::Path directory = loader.parent_path();
+  const bool usual =
+      directory == "/lib64" || directory == "/lib" || directory == "/usr/lib64" || directory == "/usr/lib";
+  return usual && !loader.filename().string().starts_with("ld-musl");
+}
+
 template <typename T>
 std::optional<T> at(std::string_view file, std::uint64_t offset) {
   if (offset > file.size() || file.size() - offset < sizeof(T)) return std::nullopt;
@@ -164,11 +172,23 @@ std::vector<SymbolVersion> needed_versions(std::string_view file) {
   return versions;
 }
 
+std::string needed_loader(std::string_view file) {
+  const auto head = at<Elf64_Ehdr>(file, 0);
+  if (!dynamic_of(file) || !head) return {};
+  for (const Elf64_Phdr& segment : segments_of(file, *head)) {
+    if (segment.p_type != PT_INTERP || segment.p_offset > file.size()) continue;
+    const std::string_view text = file.substr(segment.p_offset, segment.p_filesz);
+    return std::string(text.substr(0, std::min(text.find('\0'), std::size_t{limits::name_length_max})));
+  }
+  return {};
+}
+
 Result<SystemNeeds> system_needs(const io::Files& files, const io::Path& bundle,
                                  const std::vector<std::string>& on_server) {
   std::map<std::string, std::string> there;                 // files by their names alone
   std::map<std::string, std::vector<std::string>> needed;   // by file
   std::map<std::string, std::vector<SymbolVersion>> asked;  // by file
+  std::map<std::string, std::string> loaders;               // by file
   std::error_code failure;
   for (std::filesystem::recursive_directory_iterator entry(bundle, failure), end; !failure && entry != end;
        entry.increment(failure)) {
@@ -178,6 +198,7 @@ Result<SystemNeeds> system_needs(const io::Files& files, const io::Path& bundle,
     TRY_ASSIGN(const Bytes bytes, files.read(entry->path(), limits::bundle_bytes_max));
     needed[file] = needed_libraries(bytes);
     asked[file] = needed_versions(bytes);
+    loaders[file] = needed_loader(bytes);
     there[entry->path().filename().string()] = file;
   }
   if (failure)
@@ -193,6 +214,10 @@ Result<SystemNeeds> system_needs(const io::Files& files, const io::Path& bundle,
       if (!there.contains(library) && !is_promised(library)) needs.on_server.push_back({file, library});
   for (std::size_t next = 0; next < waiting.size(); ++next) {
     const std::string file = waiting[next];
+    // One in the bundle is named in the command, and starts the program.
+    if (const io::Path loader = loaders[file];
+        !loader.empty() && !is_promised_loader(loader) && !there.contains(loader.filename().string()))
+      needs.missing.push_back({file, loader.string()});
     for (const sandbox::System& system : sandbox::systems)
       if (auto newer = newer_than(system, asked[file], there)) {
         newer->file = file;

@@ -47,6 +47,9 @@ struct SymbolVersion {
 // chapter 5). Empty: none, or not such a file. What cannot be true of one ends the list.
 [[nodiscard]] std::vector<std::string> needed_libraries(std::string_view file);
 
+// The loader by which such a file is started, a path (PT_INTERP; the same). Empty: none, as of a library.
+[[nodiscard]] std::string needed_loader(std::string_view file);
+
 // Of all programs but those that run `on_server`, the manager and its comparison, and of the libraries in the
 // bundle that they need. Errors: io, a file cannot be read.
 [[nodiscard]] Result<SystemNeeds> system_needs(const io::Files& files, const io::Path& bundle,

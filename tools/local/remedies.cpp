@@ -76,8 +76,11 @@ std::string file_in(const LocalBundle& bundle, std::string_view words) {
 }  // namespace
 
 std::string library_remedy(const LocalBundle& bundle) {
+  std::error_code unknown;
+  const bool packed = std::filesystem::exists(bundle.directory / "lib", unknown);
   return bundle::is_completed(bundle.manifest)
-             ? "take it along: `app wrap --bundle-libraries`"
+             ? packed ? "take it along: `app wrap --library FILE`"
+                      : "take it along: `app wrap --bundle-libraries`"
              : "link it statically, or put the library into the bundle where the program finds it "
                "(`ldd`, `patchelf --set-rpath '$ORIGIN'`)";
 }

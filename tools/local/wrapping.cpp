@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <sstream>
 #include <thread>
@@ -12,7 +13,9 @@
 #include "shared/base/limits.h"
 #include "shared/bundle/manifest.h"
 #include "shared/json/text.h"
+#include "tools/local/foreign.h"
 #include "tools/local/libraries.h"
+#include "tools/local/local_bundle.h"
 #include "tools/local/templates.h"
 
 namespace gleaner::local {
@@ -35,11 +38,15 @@ Status bring(const io::Path& from, const io::Path& to) {
   return {};
 }
 
+using Environment = std::map<std::string, std::string>;
+
 // What a program prints; its exit status is not asked.
-Result<std::string> listing(io::ProcessRunner& processes, std::vector<std::string> arguments) {
+Result<std::string> listing(io::ProcessRunner& processes, std::vector<std::string> arguments,
+                            const Environment& more = {}) {
   io::ProcessSpec spec;
   spec.arguments = std::move(arguments);
   spec.environment = {{"PATH", "/usr/bin:/bin:/usr/sbin:/sbin"}, {"LC_ALL", "C"}};
+  for (const auto& [name, value] : more) spec.environment[name] = value;
   TRY_ASSIGN(const auto process, processes.start(spec));
   process->close_input();
   Bytes text;
@@ -58,28 +65,33 @@ struct SharedLibraries {
 };
 
 // As `ldd` lists them: "libz.so.1 => /lib/libz.so.1 (0x...)", and the loader without an arrow.
-Result<SharedLibraries> shared_libraries(io::ProcessRunner& processes, const io::Path& program) {
-  TRY_ASSIGN(const std::string text, listing(processes, {"/usr/bin/ldd", program.string()}));
+Result<SharedLibraries> shared_libraries(io::ProcessRunner& processes, const WrapPlan& plan,
+                                         const io::Path& program) {
+  Environment more;
+  if (!plan.library_path.empty()) more["LD_LIBRARY_PATH"] = plan.library_path;
+  TRY_ASSIGN(const std::string text, listing(processes, {"/usr/bin/ldd", program.string()}, more));
   SharedLibraries found;
+  std::string missing;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
+    line.erase(0, line.find_first_not_of(" \t"));
     const std::size_t arrow = line.find(" => ");
-    std::string path =
-        arrow == std::string::npos ? line.substr(line.find_first_not_of(" \t")) : line.substr(arrow + 4);
-    if (path.starts_with("not found"))
-      return Error{ErrorKind::not_found,
-                   program.string() + " needs a library that is not here:" + line.substr(0, arrow)};
+    std::string path = arrow == std::string::npos ? line : line.substr(arrow + 4);
+    if (path.starts_with("not found")) {
+      missing += (missing.empty() ? "" : ", ") + line.substr(0, arrow);
+      continue;
+    }
     path = path.substr(0, path.find(" ("));
-    if (!path.starts_with('/')) continue;  // linux-vdso.so.1 is the kernel's
+    if (path.find('/') == std::string::npos) continue;  // linux-vdso.so.1 is the kernel's
     if (arrow == std::string::npos)
       found.loader = path;
     else
       found.files.emplace_back(path);
   }
-  if (found.loader.empty())
-    return Error{ErrorKind::invalid, program.string() +
-                                         " is no program that needs shared libraries: leave "
-                                         "--bundle-libraries out"};
+  if (!missing.empty())
+    return Error{ErrorKind::not_found,
+                 program.string() + " does not find " + missing +
+                     ": install what is missing, or name its directory in LD_LIBRARY_PATH"};
   return found;
 }
 
@@ -102,9 +114,17 @@ std::set<std::string> packages_of(io::ProcessRunner& processes, const std::vecto
   return packages;
 }
 
-Status copy_libraries(io::ProcessRunner& processes, const WrapPlan& plan, const io::Path& into,
-                      WrappedBundle& made, std::vector<std::string>& command) {
-  TRY_ASSIGN(SharedLibraries libraries, shared_libraries(processes, plan.program));
+Status copy_libraries(io::ProcessRunner& processes, const WrapPlan& plan, const Bytes& program,
+                      const io::Path& into, WrappedBundle& made, std::vector<std::string>& command) {
+  TRY_ASSIGN(SharedLibraries libraries, shared_libraries(processes, plan, plan.program));
+  const std::string named = needed_loader(program);
+  if (libraries.loader.empty() && !named.empty())
+    return Error{ErrorKind::not_found, plan.program.string() + " is started by " + named +
+                                           ", which this computer lacks: wrap it where it runs"};
+  if (libraries.loader.empty())
+    return Error{ErrorKind::invalid, plan.program.string() +
+                                         " is no program that needs shared libraries: leave "
+                                         "--bundle-libraries out"};
   const std::string loader = "lib/" + libraries.loader.filename().string();
   command = {loader,
              "--inhibit-cache",
@@ -115,6 +135,13 @@ Status copy_libraries(io::ProcessRunner& processes, const WrapPlan& plan, const 
              "{bundle}/" + command.front()};
   std::vector<io::Path> all = libraries.files;
   all.push_back(libraries.loader);
+  for (const io::Path& opened : plan.opened) {
+    TRY_ASSIGN(const SharedLibraries more, shared_libraries(processes, plan, opened));
+    all.push_back(opened);
+    all.insert(all.end(), more.files.begin(), more.files.end());
+  }
+  std::set<std::string> names;
+  std::erase_if(all, [&](const io::Path& file) { return !names.insert(file.filename().string()).second; });
   for (const io::Path& file : all) {
     TRY(bring(file, into / "lib" / file.filename()));
     made.libraries.push_back(file.filename().string());
@@ -130,20 +157,33 @@ Status copy_libraries(io::ProcessRunner& processes, const WrapPlan& plan, const 
   return {};
 }
 
-// The interpreter that a script's first line names; empty: it is no script.
-std::string interpreter_of(const Bytes& program) {
+// The words of a script's first line, without env and its options; empty: it is no script.
+std::vector<std::string> interpreter_of(const Bytes& program) {
   if (!program.starts_with("#!")) return {};
-  const std::string line = program.substr(2, program.find('\n') - 2);
-  const std::size_t begin = line.find_first_not_of(' ');
-  return begin == std::string::npos ? std::string() : line.substr(begin);
+  std::istringstream line(program.substr(2, program.find('\n') - 2));
+  std::vector<std::string> words;
+  for (std::string word; line >> word;) words.push_back(word);
+  if (words.size() > 1 && io::Path(words.front()).filename() == "env") {
+    words.erase(words.begin());
+    if (words.size() > 1 && words.front() == "-S") words.erase(words.begin());
+  }
+  return words;
 }
 
-Status copy_shell(const io::Files& files, const WrapPlan& plan, const std::string& interpreter,
+// What to do about a script that no small shell runs.
+std::string advice_for(const std::string& interpreter) {
+  const std::string name = io::Path(interpreter).filename().string();
+  if (name.starts_with("python")) return "write a kernel (`app new --language python`)";
+  if (name.ends_with("sh")) return "write it for #!/bin/sh, and take a small shell along with --shell";
+  return "wrap " + name + " with --bundle-libraries, and take the script along with --data";
+}
+
+Status copy_shell(const io::Files& files, const WrapPlan& plan, const std::vector<std::string>& interpreter,
                   const io::Path& into, std::vector<std::string>& command) {
-  if (interpreter != "/bin/sh" && interpreter != "/usr/bin/sh")
-    return Error{ErrorKind::invalid, plan.program.string() + " is a script for " + interpreter +
-                                         ", which volunteers' computers do not have for certain: for Python "
-                                         "write a kernel (`app new --language python`)"};
+  if (io::Path(interpreter.front()).filename() != "sh")
+    return Error{ErrorKind::invalid, plan.program.string() + " is a script for " + interpreter.front() +
+                                         ", which volunteers' computers do not have for certain: " +
+                                         advice_for(interpreter.front())};
   if (plan.shell.empty())
     return Error{ErrorKind::invalid,
                  plan.program.string() +
@@ -154,7 +194,10 @@ Status copy_shell(const io::Files& files, const WrapPlan& plan, const std::strin
     return Error{ErrorKind::invalid,
                  plan.shell.string() + " needs shared libraries: install the package busybox-static"};
   TRY(bring(plan.shell, into / "bin/busybox"));
-  command = {"bin/busybox", "sh", "{bundle}/" + command.front()};
+  std::vector<std::string> words{"bin/busybox", "sh"};
+  words.insert(words.end(), interpreter.begin() + 1, interpreter.end());
+  words.push_back("{bundle}/" + command.front());
+  command = std::move(words);
   return {};
 }
 
@@ -202,10 +245,15 @@ Result<WrappedBundle> fill(io::Files& files, io::ProcessRunner& processes, const
   const std::string file = "bin/" + plan.program.filename().string();
   TRY(bring(plan.program, into / file));
   std::vector<std::string> command{file};
-  if (const std::string interpreter = interpreter_of(program); !interpreter.empty()) {
+  if (const auto interpreter = interpreter_of(program); !interpreter.empty()) {
     TRY(copy_shell(files, plan, interpreter, into, command));
-  } else if (plan.libraries) {
-    TRY(copy_libraries(processes, plan, into, made, command));
+  } else if (const std::string platform = platform_of(program); platform != this_platform()) {
+    return Error{ErrorKind::invalid,
+                 plan.program.string() +
+                     (platform.empty() ? " is neither a program nor a script with a #! line"
+                                       : " is a program for " + platform + ": wrap it on such a computer")};
+  } else if (plan.libraries || !plan.opened.empty()) {
+    TRY(copy_libraries(processes, plan, program, into, made, command));
   }
   command.insert(command.end(), plan.arguments.begin(), plan.arguments.end());
   for (const auto& [name, from] : plan.data) {
@@ -260,8 +308,12 @@ bool names_columns(const std::vector<std::string>& arguments) {
 Result<WrappedBundle> make_wrapped_bundle(io::Files& files, io::ProcessRunner& processes,
                                           const WrapPlan& plan, const io::Path& into) {
   TRY(check_application_name(plan.name));
+  std::error_code unknown;
+  if (fs::equivalent(into, plan.program, unknown))
+    return Error{ErrorKind::conflict, into.string() + " is the program itself: name a directory with -o"};
   if (files.exists(into))
-    return Error{ErrorKind::conflict, into.string() + " is there already: remove it, or say -o"};
+    return Error{ErrorKind::conflict,
+                 into.string() + " is there already: name another directory with -o, or remove it"};
   auto made = fill(files, processes, plan, into);
   if (!made.ok()) {
     const Status removed = files.remove_all(into);

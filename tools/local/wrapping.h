@@ -25,7 +25,9 @@ struct WrapPlan {
   std::vector<std::pair<std::string, io::Path>> data;  // come along as {bundle}/NAME
   io::Path compare;        // a program that decides whether two results are equal; empty: their bytes do
   bool libraries = false;  // the shared libraries that it needs and the loader come along
-  io::Path shell;          // a static busybox that comes along for a script; empty: none
+  std::vector<io::Path> opened;  // libraries that it opens at run time come along, too, with those they need
+  std::string library_path;      // LD_LIBRARY_PATH, by which the libraries are found here
+  io::Path shell;                // a static busybox that comes along for a script; empty: none
   std::int64_t memory_megabytes = 256;
 };
 

@@ -344,6 +344,8 @@ TEST_CASE("the libraries that a program needs are read, and what is no program h
   const Bytes& whole = *read;
   const auto needed = local::needed_libraries(whole);
   CHECK(std::find(needed.begin(), needed.end(), "libc.so.6") != needed.end());
+  CHECK(local::needed_loader(whole).starts_with("/lib"));
+  CHECK(local::needed_loader(whole.substr(0, 100)).empty());
   CHECK(local::needed_libraries("#!/bin/sh\n").empty());
   CHECK(local::needed_libraries("").empty());
   constexpr std::uint64_t seed = 20260101;
