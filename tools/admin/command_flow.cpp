@@ -223,8 +223,7 @@ Result<ExitCode> run(Session& session, const FlowOptions& options) {
   const auto pause = [&]() -> Status {
     session.outside().wait(default_interval(session.people_display()));
     if (!session.outside().interrupted()) return {};
-    return Error{ErrorKind::io,
-                 "interrupted: what was added goes on; the same command goes on with the rest"};
+    return Error{ErrorKind::io, "interrupted: added problems continue; the same command adds the rest"};
   };
   for (;;) {
     auto present = present_problems(*api, flow, turns);
