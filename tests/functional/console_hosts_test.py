@@ -1,11 +1,11 @@
 """Hosts at the console, by clicks, and what holds for all its pages: accessible, dark, on a phone, for who may only look."""
-import hashlib
 import unittest
 
 import qr
 from browser import CHROMIUM
 from harness import MANDELBROT, SOURCE, SQUARES, Grid, HostKey, from_base64url, main, needs
 from person import Person
+from tree import admit_relay
 
 TABLE = "[...document.querySelectorAll('.rows > .row')].map(row => [...row.children].map(cell => cell.innerText))"
 SHARE = 8  # its column
@@ -114,11 +114,7 @@ class Hosts(unittest.TestCase):
             self.assertEqual(status, 200, reply)
             return reply
 
-        code = grid.admin_json("relay", "allow", "lab-b12", "--children", "9")["join_code"]
-        relay, child = HostKey(), HostKey()
-        status, lab = grid.enrol(relay, "lab", from_base64url(code.rsplit("/", 1)[1])[33:49], tls_key=hashlib.sha256(b"tls").hexdigest())
-        self.assertEqual(status, 200, lab)
-        ask("/v1/relay/hosts", child.request("bench-7", proof=grid.proof(child, lab["host"])), lab["token"])
+        token = admit_relay(grid, "lab-b12", "bench-7")
         person.look_at("#/")
         person.look_at("#/hosts")
         person.wait("who is under it", person.has("under lab-b12"))
@@ -130,7 +126,7 @@ class Hosts(unittest.TestCase):
         self.assertIn("lab-b12 is limited by its supply of work: it holds none", grid.admin("relay", "explain", "lab-b12").stdout)
         full = "its disk has 1.0 MiB left"
         ask("/v1/work", {"commits": [], "units": [], "slots": [], "platforms": ["any"], "memory_bytes": 1 << 30, "cores": 1, "capabilities": [], "trouble": full,
-                         "proposal": {"performance": 1, "queue_unloaded": 1, "queue_current": 1, "items": 0}}, lab["token"])
+                         "proposal": {"performance": 1, "queue_unloaded": 1, "queue_current": 1, "items": 0}}, token)
         person.wait("its trouble", f"document.querySelector('.rows .row .bad')?.innerText == {full!r}")
         person.accessible()
         person.push("Relay")

@@ -10,6 +10,7 @@ import unittest
 from browser import CHROMIUM
 from harness import MANDELBROT, SQUARES, Grid, main, needs
 from person import Person
+from tree import admit_relay
 from wrapping import add_failing, add_wrapped
 
 PICTURES, SHOWN = os.environ.get("GLEANER_PICTURES"), os.environ.get("GLEANER_SCREENS")
@@ -48,12 +49,13 @@ class Looks(unittest.TestCase):
 
     @contextlib.contextmanager
     def project(self):
-        """With a problem in each state, and a flow."""
+        """With a problem in each state, a flow, and a relay."""
         with Grid("work.commit_seconds = 1\nwork.heartbeat_seconds = 1", name="The attic") as grid:
             grid.start_server()
             for application in (SQUARES, MANDELBROT):
                 grid.add_application(application)
             grid.add_client("kitchen-pc")
+            admit_relay(grid, "lab-b12", "bench-7")
             grid.wait_finished(grid.add_problem("mandelbrot", "valley of the seahorses", width=120, height=80))
             self.table(grid)
             running = grid.add_problem("squares", "study/slow", count=2000, pause=0.5)

@@ -1,5 +1,6 @@
 """Trees: relays on top of a Grid, each behind a link of its own, and hosts that join by relays' codes."""
 import contextlib
+import hashlib
 import http.client
 import json
 import socket
@@ -19,6 +20,17 @@ def code_via(code, port):
 
 def active(grid):
     return [host for host in grid.admin_json("host", "list")["items"] if host["state"] == "active"]
+
+
+def admit_relay(grid, name, host):
+    """A relay for nine hosts that is no process, with one of that name under it. Returns its token."""
+    code = grid.admin_json("relay", "allow", name, "--children", "9")["join_code"]
+    child = HostKey()
+    status, relay = grid.enrol(HostKey(), name, from_base64url(code.rsplit("/", 1)[1])[33:49], tls_key=hashlib.sha256(b"tls").hexdigest())
+    assert status == 200, relay
+    status, _, reply = grid.request("POST", "/v1/relay/hosts", child.request(host, proof=grid.proof(child, relay["host"])), relay["token"])
+    assert status == 200, reply
+    return relay["token"]
 
 
 class Tree(Grid):

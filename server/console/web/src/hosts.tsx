@@ -41,16 +41,16 @@ const columns = (relays: Relay[], page?: HostPage): Column<Host>[] => [
     <a href={`#/hosts/${h.id}`} title={h.name}>{h.name}</a>
     {h.relay && <button type="button" class="tag" aria-label={t.hostsUnder(relayOf(relays, h.relay))} onClick={() => show({ relay: `${h.relay}` })}>{t.underRelay(relayOf(relays, h.relay))}</button>}
     {h.tags.map(each => <button type="button" class="tag" key={each} aria-label={t.hostsTagged(each)} onClick={() => show({ tag: each })}>{each}</button>)}</> },
-  { id: "state", name: t.state, width: "5.5rem", sorted: true, cell: h => <State of={stateOf(h)} /> },
+  { id: "state", name: t.state, width: "5rem", sorted: true, cell: h => <State of={stateOf(h)} /> },
   { id: "reason", name: t.now, width: "minmax(5.5rem, 1.6fr)", sorted: true, cell: h => <span title={doing(h)} class={h.open_units > 0 ? "" : "calm"}>{doing(h)}</span>, hint: t.nowHint },
-  { id: "cores", name: t.cores, width: "4.8rem", sorted: true, cell: cores, number: true, hint: t.coresHint },
-  { id: "day", name: t.dayColumn, width: "4.6rem", cell: h => <Day hours={h.cpu_day} />, hint: t.dayHint },
-  { id: "speed", name: "Mflop/s", width: "4.6rem", sorted: true, cell: h => (h.mflops ? figure(h.mflops) : "–"), number: true, hint: t.speedHint },
+  { id: "cores", name: t.cores, width: "4.5rem", sorted: true, cell: cores, number: true, hint: t.coresHint },
+  { id: "day", name: t.dayColumn, width: "4.4rem", cell: h => <Day hours={h.cpu_day} />, hint: t.dayHint },
+  { id: "speed", name: "Mflop/s", width: "4.2rem", sorted: true, cell: h => (h.mflops ? figure(h.mflops) : "–"), number: true, hint: t.speedHint },
   { id: "trust", name: t.trust, width: "4.2rem", sorted: true, cell: trust, number: true, hint: t.trustHint },
   { id: "items", name: t.items, width: "4rem", sorted: true, cell: h => count(h.items_accepted), number: true },
   { id: "cost", name: t.share, width: "4rem", sorted: true, cell: h => share(h, page?.cost_accepted), number: true, hint: t.shareHint },
   { id: "version", name: t.version, width: "3.8rem", sorted: true, cell: h => h.client_version },
-  { id: "ago", name: t.lastContact, width: "6rem", sorted: true, cell: h => ago((page?.now ?? 0) - h.last_contact), number: true },
+  { id: "ago", name: t.lastContact, width: "5.6rem", sorted: true, cell: h => ago((page?.now ?? 0) - h.last_contact), number: true },
 ];
 // The columns have the server's names: it sorts, since it has all hosts. The latest contact is the least time ago.
 const orderOf = (sort: string): string => ({ "": "number", ago: "-contact", "-ago": "contact" })[sort] ?? sort;
