@@ -15,7 +15,7 @@ inline constexpr const char* inner_helper = "/gleaner-sandbox";
 // How much of a computer a program finds.
 enum class Runtime {
   promised,  // the libraries that every system has (systems.h); a script: its interpreter with that one's own
-             // modules, and all libraries
+             // modules, and the libraries that these need, if it is Python; else all libraries
   modules,   // a script also the modules that somebody installed for its interpreter
   installed,  // all libraries, and what a script needs with such modules: where one person chose the computer
               // and what is on it

@@ -4,10 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/interprocess/file_mapping.hpp>
+#include <boost/interprocess/mapped_region.hpp>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "shared/io/distribution.h"
+#include "shared/sandbox/elf_file.h"
 #include "shared/sandbox/systems.h"
 
 namespace gleaner::sandbox {
@@ -79,6 +83,18 @@ class Collector {
     for (const io::Path& one : chosen) add(one);
   }
 
+  // Names of the libraries that a program or library needs; none of what cannot be read.
+  [[nodiscard]] std::vector<std::string> needed_by(const io::Path& path) const {
+    try {
+      const boost::interprocess::file_mapping file((root_ / path.relative_path()).c_str(),
+                                                   boost::interprocess::read_only);
+      const boost::interprocess::mapped_region region(file, boost::interprocess::read_only);
+      return needed_libraries({static_cast<const char*>(region.get_address()), region.get_size()});
+    } catch (const boost::interprocess::interprocess_exception&) {
+      return {};
+    }
+  }
+
   // The link alone: what it leads to is added in parts.
   void add_link(const io::Path& path) {
     std::error_code error;
@@ -96,7 +112,6 @@ class Collector {
     return std::filesystem::exists(root_ / path.relative_path(), error);
   }
 
- private:
   // Sorted.
   [[nodiscard]] std::vector<std::string> names_in(const io::Path& directory) const {
     std::error_code error;
@@ -108,6 +123,7 @@ class Collector {
     return names;
   }
 
+ private:
   // A directory of modules without those that somebody installed; nothing if it has no others.
   void add_own_modules(const io::Path& directory) {
     const auto is_installed = [](const std::string& name) {
@@ -173,14 +189,18 @@ void add_interpreter(Collector& files, const io::Path& interpreter, Runtime runt
     files.add_family(prefix / place, stem, runtime);
 }
 
-void add_interpreter_of(Collector& files, const std::vector<std::string>& script, Runtime runtime) {
-  add_interpreter(files, script.front(), runtime);
+// What runs a script: the interpreter that its first line names, or that env finds.
+io::Path program_of(const Collector& files, const std::vector<std::string>& script) {
   if (script.size() > 1 && io::Path(script.front()).filename() == "env")
     for (const char* place : {"/usr/bin", "/bin"})
-      if (files.exists(io::Path(place) / script[1])) {
-        add_interpreter(files, io::Path(place) / script[1], runtime);
-        return;
-      }
+      if (files.exists(io::Path(place) / script[1])) return io::Path(place) / script[1];
+  return script.front();
+}
+
+void add_interpreter_of(Collector& files, const std::vector<std::string>& script, Runtime runtime) {
+  add_interpreter(files, script.front(), runtime);
+  if (const io::Path program = program_of(files, script); program != script.front())
+    add_interpreter(files, program, runtime);
 }
 
 constexpr const char* library_tops[] = {"/lib", "/lib64"};
@@ -200,6 +220,41 @@ std::vector<io::Path> library_directories(const Collector& files) {
 void add_promised_libraries(Collector& files) {
   for (const io::Path& directory : library_directories(files))
     for (const char* library : promised_libraries) files.add_library(directory / library);
+}
+
+// And what these need, all together.
+void add_needed_libraries(Collector& files, std::vector<io::Path> programs) {
+  const std::vector<io::Path> directories = library_directories(files);
+  std::set<std::string> known;
+  while (!programs.empty()) {
+    const io::Path program = programs.back();
+    programs.pop_back();
+    for (const std::string& library : files.needed_by(program)) {
+      if (!known.insert(library).second) continue;
+      const auto found = std::ranges::find_if(
+          directories, [&](const io::Path& directory) { return files.exists(directory / library); });
+      if (found == directories.end()) continue;
+      files.add_library(*found / library);
+      programs.push_back(*found / library);
+    }
+  }
+}
+
+// A Python and the libraries of its own modules. Empty: it is another interpreter, whose modules have theirs
+// anywhere.
+std::vector<io::Path> python_programs(const Collector& files, const std::vector<std::string>& script) {
+  const io::Path interpreter = program_of(files, script);
+  if (!interpreter.filename().string().starts_with("python")) return {};
+  std::vector<io::Path> programs{interpreter};
+  for (const char* place : {"lib", "lib64"}) {
+    const io::Path parent = interpreter.parent_path().parent_path() / place;
+    for (const std::string& name : files.names_in(parent)) {
+      if (!name.starts_with("python")) continue;
+      const io::Path modules = parent / name / "lib-dynload";
+      for (const std::string& module : files.names_in(modules)) programs.push_back(modules / module);
+    }
+  }
+  return programs;
 }
 
 void add_all_libraries(Collector& files) {
@@ -224,10 +279,19 @@ std::vector<RuntimeFile> runtime_files_of(const std::vector<io::Path>& programs,
     if (auto script = interpreter_of(program); !script.empty()) scripts.push_back(std::move(script));
   for (const char* top : library_tops)
     if (files.is_link(top)) files.add_link(top);
-  if (runtime == Runtime::installed || !scripts.empty())
+  bool all = runtime == Runtime::installed;
+  std::vector<io::Path> pythons;
+  for (const auto& script : scripts) {
+    const std::vector<io::Path> own = python_programs(files, script);
+    all = all || own.empty() || runtime == Runtime::modules;
+    pythons.insert(pythons.end(), own.begin(), own.end());
+  }
+  if (all) {
     add_all_libraries(files);
-  else
+  } else {
     add_promised_libraries(files);
+    add_needed_libraries(files, pythons);
+  }
   files.add("/usr/lib/locale/C.utf8");
   for (const auto& script : scripts) add_interpreter_of(files, script, runtime);
   return std::move(files).files();

@@ -452,6 +452,13 @@ memory_megabytes = 128
         (shipped / "yaml.py").touch()
         self.assert_passes(shipped, ["count=3"])
 
+    @needs(any(pathlib.Path("/usr/lib").glob("*/libpng16.so.16")), "libpng16 is not installed")
+    def test_a_library_that_python_does_not_bring(self):
+        opening = {"kernel.py": [("def command():", "import ctypes\nctypes.CDLL('libpng16.so.16')\ndef command():")]}
+        _, checks, _ = self.check(self.squares("opening", opening), ["count=3"])
+        self.assertEqual(checks["contract"]["verdict"], "failed")
+        self.assertIn("libpng16.so.16: cannot open shared object file", checks["contract"]["what"])
+
     @needs(pathlib.Path("/usr/lib/python3/dist-packages/numpy").exists(), "python3-numpy is not installed")
     def test_an_installed_module_is_found_where_it_is_declared(self):
         importing = {"kernel.py": [("def command():", "import numpy\ndef command():")]}

@@ -222,7 +222,7 @@ class Sandbox(unittest.TestCase):
                     hold = bytearray(os.urandom(1 << 20) * 150)
                     break
             while True: time.sleep(1)
-            """, "resource-limit.*MiB of memory|signal 9")
+            """, "resource-limit.*[MG]iB of memory|signal 9")
 
     def test_disk(self):
         self.attack("writer", """

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "shared/base/result.h"
@@ -33,22 +32,6 @@ struct SystemNeeds {
   // A program that needs the system's GNU C library, and does not start where that is musl; empty: none.
   std::string glibc;
 };
-
-struct SymbolVersion {
-  std::string library;  // that has it: "libc.so.6"
-  std::string version;  // "GLIBC_2.38"
-};
-
-// The versions of symbols that a 64-bit little-endian ELF file asks libraries for (DT_VERNEED; Linux Standard
-// Base, "Symbol Versioning"). Empty as for needed_libraries().
-[[nodiscard]] std::vector<SymbolVersion> needed_versions(std::string_view file);
-
-// Names of the libraries that a 64-bit little-endian ELF file asks the loader for (DT_NEEDED; System V ABI,
-// chapter 5). Empty: none, or not such a file. What cannot be true of one ends the list.
-[[nodiscard]] std::vector<std::string> needed_libraries(std::string_view file);
-
-// The loader by which such a file is started, a path (PT_INTERP; the same). Empty: none, as of a library.
-[[nodiscard]] std::string needed_loader(std::string_view file);
 
 // Of all programs but those that run `on_server`, the manager and its comparison, and of the libraries in the
 // bundle that they need. Errors: io, a file cannot be read.

@@ -13,6 +13,7 @@
 #include "shared/base/limits.h"
 #include "shared/bundle/manifest.h"
 #include "shared/json/text.h"
+#include "shared/sandbox/elf_file.h"
 #include "tools/local/foreign.h"
 #include "tools/local/libraries.h"
 #include "tools/local/local_bundle.h"
@@ -117,7 +118,7 @@ std::set<std::string> packages_of(io::ProcessRunner& processes, const std::vecto
 Status copy_libraries(io::ProcessRunner& processes, const WrapPlan& plan, const Bytes& program,
                       const io::Path& into, WrappedBundle& made, std::vector<std::string>& command) {
   TRY_ASSIGN(SharedLibraries libraries, shared_libraries(processes, plan, plan.program));
-  const std::string named = needed_loader(program);
+  const std::string named = sandbox::needed_loader(program);
   if (libraries.loader.empty() && !named.empty())
     return Error{ErrorKind::not_found, plan.program.string() + " is started by " + named +
                                            ", which this computer lacks: wrap it where it runs"};
@@ -190,7 +191,7 @@ Status copy_shell(const io::Files& files, const WrapPlan& plan, const std::vecto
                      " is a script for the shell, which the sandbox does not have: --shell "
                      "takes a small one along"};
   TRY_ASSIGN(const Bytes shell, files.read(plan.shell, limits::bundle_bytes_max));
-  if (!needed_libraries(shell).empty())
+  if (!sandbox::needed_libraries(shell).empty())
     return Error{ErrorKind::invalid,
                  plan.shell.string() + " needs shared libraries: install the package busybox-static"};
   TRY(bring(plan.shell, into / "bin/busybox"));

@@ -4,6 +4,7 @@
 #include <fstream>
 #include "shared/base/random.h"
 #include "shared/json/text.h"
+#include "shared/sandbox/elf_file.h"
 #include "shared/sandbox/systems.h"
 #include "tests/catch.h"
 #include "tests/unit/admin/test_world.h"
@@ -289,7 +290,7 @@ TEST_CASE("a program that was linked on a newer system than a volunteer's is tol
   const auto read = io::real_files().read("/bin/sh", 1 << 26);
   REQUIRE(read.ok());
   Bytes program = *read;
-  const auto versions = local::needed_versions(program);
+  const auto versions = sandbox::needed_versions(program);
   const auto newest = std::find_if(versions.begin(), versions.end(),
                                    [](const auto& each) { return each.version.size() == 10; });
   REQUIRE(newest != versions.end());  // "GLIBC_2.34"
@@ -342,12 +343,12 @@ TEST_CASE("the libraries that a program needs are read, and what is no program h
   const auto read = io::real_files().read("/bin/sh", 1 << 26);
   REQUIRE(read.ok());
   const Bytes& whole = *read;
-  const auto needed = local::needed_libraries(whole);
+  const auto needed = sandbox::needed_libraries(whole);
   CHECK(std::find(needed.begin(), needed.end(), "libc.so.6") != needed.end());
-  CHECK(local::needed_loader(whole).starts_with("/lib"));
-  CHECK(local::needed_loader(whole.substr(0, 100)).empty());
-  CHECK(local::needed_libraries("#!/bin/sh\n").empty());
-  CHECK(local::needed_libraries("").empty());
+  CHECK(sandbox::needed_loader(whole).starts_with("/lib"));
+  CHECK(sandbox::needed_loader(whole.substr(0, 100)).empty());
+  CHECK(sandbox::needed_libraries("#!/bin/sh\n").empty());
+  CHECK(sandbox::needed_libraries("").empty());
   constexpr std::uint64_t seed = 20260101;
   INFO("seed " << seed);
   Random random(seed);
@@ -357,8 +358,8 @@ TEST_CASE("the libraries that a program needs are read, and what is no program h
       const std::int64_t place = random.between(0, std::min<std::int64_t>(std::ssize(changed), 1024) - 1);
       changed[static_cast<std::size_t>(place)] = static_cast<char>(random.between(0, 255));
     }
-    CHECK(local::needed_libraries(changed).size() <= 1000);
-    CHECK(local::needed_versions(changed).size() <= 1000);
+    CHECK(sandbox::needed_libraries(changed).size() <= 1000);
+    CHECK(sandbox::needed_versions(changed).size() <= 1000);
   }
 }
 

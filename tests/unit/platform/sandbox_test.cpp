@@ -103,6 +103,26 @@ TEST_CASE("A script finds modules that somebody installed only where its manifes
   CHECK(has(promised, "/usr/lib/python3.12/site-packages"));
 }
 
+TEST_CASE("A Python script finds the libraries that Python's own modules need, and no others") {
+  const io::Path modules = "/usr/lib/python3.11/lib-dynload";
+  if (!std::filesystem::exists(modules)) return;  // another system's
+  const Directory directory;
+  directory.put("kernel.py", "#!/usr/bin/python3.11\nprint(1)\n");
+  const std::string libraries = "/usr/lib/" + machine_name() + "-linux-gnu";
+  const auto promised = names(sandbox::runtime_files(directory.root / "kernel.py", Runtime::promised));
+  const auto declared = names(sandbox::runtime_files(directory.root / "kernel.py", Runtime::modules));
+  const auto named = [&](const std::string& start) {
+    return std::ranges::any_of(promised,
+                               [&](const std::string& file) { return file.starts_with(libraries + start); });
+  };
+  CHECK(named("/libm.so.6"));       // of each system
+  CHECK(named("/libcrypto.so.3"));  // of hashlib
+  CHECK(named("/libffi.so.8"));     // of ctypes
+  CHECK_FALSE(named("/libpng16"));
+  CHECK_FALSE(has(promised, libraries));
+  CHECK(has(declared, libraries));
+}
+
 TEST_CASE("A program finds the libraries that every system has, with their links, and no others") {
   const Directory system;
   const std::string libraries = "usr/lib/" + machine_name() + "-linux-gnu/";
