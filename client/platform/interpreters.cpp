@@ -113,11 +113,17 @@ bool Interpreters::answered(SteadyTime now) {
   return true;
 }
 
+bool Interpreters::changed(SteadyTime now) {
+  if (now < stamp_again_) return false;
+  stamp_again_ = now + stamp_interval;
+  return stamp() != stamp_;
+}
+
 bool Interpreters::look(SteadyTime now) {
   const std::vector<std::string> before = capabilities_;
   if (process_ != nullptr) {
     if (answered(now)) capabilities_ = capabilities_in(answer_);
-  } else if (stamp_.empty() || now >= again_ || stamp() != stamp_) {
+  } else if (stamp_.empty() || now >= again_ || changed(now)) {
     again_ = SteadyTime::max();
     started_ = now;
     if (!start().ok()) {  // no interpreter, no sandbox, or a full disk

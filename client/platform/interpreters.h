@@ -26,9 +26,11 @@ class Interpreters {
   Interpreters(const Interpreters&) = delete;
   Interpreters& operator=(const Interpreters&) = delete;
 
-  // Starts the script if files changed, and reads the answer of one under way. Does not wait; costs some 50
-  // calls of stat(). True if the capabilities changed.
+  // Starts the script if files changed, and reads the answer of one under way. Does not wait. True if the
+  // capabilities changed.
   bool look(SteadyTime now);
+  // Files are looked at no more often: thousands of names take 8 ms, all else of an idle client's minute 1.
+  static constexpr Duration stamp_interval = std::chrono::minutes{10};
   // The same until the script under way has answered, but no longer than `most`.
   void wait(Clock& clock, Duration most);
   // As shared/base/capability.h has them, sorted: "glibc 2.36", "numpy 1.24", "python 3.11".
@@ -38,6 +40,7 @@ class Interpreters {
   [[nodiscard]] Status start();
   [[nodiscard]] bool answered(SteadyTime now);
   [[nodiscard]] std::string stamp() const;
+  [[nodiscard]] bool changed(SteadyTime now);
 
   host::Launcher& launcher_;
   io::Files& files_;
@@ -47,6 +50,7 @@ class Interpreters {
   std::string stamp_;  // of the files when the script was started last
   std::unique_ptr<io::Process> process_;
   SteadyTime started_{};
+  SteadyTime stamp_again_{};
   SteadyTime again_ = SteadyTime::max();  // it is started again then, without a change
   Bytes answer_;
   std::vector<std::string> capabilities_;

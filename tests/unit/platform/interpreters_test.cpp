@@ -71,6 +71,9 @@ TEST_CASE("The script runs again when the interpreter's files change, and only t
   launcher.command = "echo python 3.9; echo numpy 2.1";
   std::filesystem::create_directories(place.root / "system/usr/bin");  // an interpreter is installed
   std::ofstream(place.root / "system/usr/bin/python3") << "";
+  CHECK_FALSE(interpreters.look(later + Interpreters::stamp_interval - 1s));
+  CHECK(launcher.starts == 1);
+  interpreters.look(later + Interpreters::stamp_interval);
   let_answer(interpreters);
   CHECK(launcher.starts == 2);
   CHECK(is_met("numpy>=2", interpreters.capabilities()));
@@ -78,6 +81,7 @@ TEST_CASE("The script runs again when the interpreter's files change, and only t
   std::filesystem::last_write_time(
       place.root / "system/usr/lib/python3/dist-packages",
       std::filesystem::file_time_type::clock::now() + 1h);  // a package is removed
+  interpreters.look(later + 2 * Interpreters::stamp_interval);
   let_answer(interpreters);
   CHECK(launcher.starts == 3);
   CHECK_FALSE(is_met("numpy", interpreters.capabilities()));
