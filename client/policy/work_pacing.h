@@ -1,8 +1,7 @@
 // When a project is asked for work again: as its server said, after longer waits while it has nothing at all
-// (shared/protocol/pacing.h), and sooner for an idle slot than for a busy one. Where an exchange takes long,
-// asking takes a twentieth of the time: beside a result that leaves over 8 kB/s, requests for more work took
-// 7 % of the line before that was so. Pure: randomness and time are
-// arguments. Cost: O(1). Not thread-safe.
+// (shared/protocol/pacing.h), and sooner for an idle slot than for a busy one. On a slow line exchanges take
+// a twentieth of the time at most; without that limit they took 7 % of 8 kB/s beside a result's upload. Pure:
+// randomness and time are arguments. Cost: O(1). Not thread-safe.
 #pragma once
 
 #include "client/policy/backoff.h"
@@ -38,7 +37,7 @@ class WorkPacing {
   // What slots that compute were refused, one that falls idle may be given: late results were still on their
   // way, or only idle slots get the rest.
   static constexpr Duration idle_retry = std::chrono::milliseconds{250};
-  // A wait is so many times as long as the exchange was, unless that is more than the longest such wait.
+  // A wait is at least so many times as long as the exchange was, up to slow_wait_max.
   static constexpr int waits_per_exchange = 20;
   static constexpr Duration slow_wait_max = std::chrono::seconds{10};
 

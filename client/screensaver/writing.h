@@ -18,6 +18,4 @@ struct Writing {
 // `view`: none if no client publishes anything.
 [[nodiscard]] Writing writing_of(const std::optional<view::View>& view);
 
-// 1234567 as "1,234,567".
-
 }  // namespace gleaner::screensaver

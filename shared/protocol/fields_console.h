@@ -194,8 +194,7 @@ template <typename Archive>
 void visit(Archive& archive, Of<Archive, UnsuitedHosts>& message) {
   archive("kind", message.kind, Text{},
           "platform, need, memory, cores, on hold, failures (of this application) or silent (it has not "
-          "requested "
-          "work since the server started); treat others as text");
+          "requested work since the server started); treat others as text");
   archive("value", message.value, long_text, "the need or the number that they lack, or their platform");
   archive("text", message.text, Prose{}, "for people");
   archive("hosts", message.hosts, Whole{1});

@@ -216,13 +216,13 @@ std::vector<io::Path> library_directories(const Collector& files) {
   return directories;
 }
 
-// The loader's cache would name, too, what the program does not find.
+// Without the loader's cache, which names libraries that the program does not find.
 void add_promised_libraries(Collector& files) {
   for (const io::Path& directory : library_directories(files))
     for (const char* library : promised_libraries) files.add_library(directory / library);
 }
 
-// And what these need, all together.
+// The libraries that the programs need, with those that these need.
 void add_needed_libraries(Collector& files, std::vector<io::Path> programs) {
   const std::vector<io::Path> directories = library_directories(files);
   std::set<std::string> known;

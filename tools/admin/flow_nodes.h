@@ -14,8 +14,7 @@
 
 namespace gleaner::admin {
 
-// Whoever needs its results cannot begin, unless a person does something: it failed, was cancelled or
-// stopped.
+// Has the problem failed, been cancelled or stopped? Then nodes that need its results cannot begin.
 [[nodiscard]] bool blocks(const protocol::ProblemInfo& problem);
 // Of what the node waits for, the first; empty: it can begin.
 [[nodiscard]] std::string waits_for(const FlowNode& node, const FlowProblems& problems);
