@@ -1,16 +1,17 @@
 #include "client/platform/cpu_limiter.h"
 
 #include <algorithm>
-#include <cmath>
 #include <condition_variable>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "client/platform/kernel_control.h"
 #include "client/policy/cpu_share.h"
+#include "client/policy/cpu_turns.h"
 #include "shared/io/standstill.h"
 
 namespace gleaner::platform {
@@ -19,6 +20,7 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 using client_policy::CpuShare;
 using client_policy::Slice;
+using client_policy::SlicedKernel;
 using io::Standstill;
 
 constexpr auto never = SteadyClock::time_point::max();
@@ -43,7 +45,7 @@ struct Member {
   int threads;
   bool paused = false;
   bool stopped = false;         // by the controller
-  bool waits = false;           // for its turn: it may run, and others of its kind do
+  bool waits = false;           // for its turn
   std::string offence;          // it was killed for it
   std::optional<Duration> cpu;  // at the last look, if there was one
   SteadyClock::time_point seen;
@@ -126,25 +128,28 @@ struct CpuLimiter::State {
     }
   }
 
-  // Do as many run as their shares allow together?
-  [[nodiscard]] bool is_crowded(const Member& beginner) const {
-    double allowed = 0;
-    int running = 0;
-    for (const auto& [tree, member] : members) {
+  // Those that are not paused, and their places in `found`.
+  [[nodiscard]] std::vector<SlicedKernel> sliced(std::vector<Member*>& found) {
+    std::vector<SlicedKernel> all;
+    for (auto& [tree, member] : members) {
       if (member.paused || !member.offence.empty()) continue;
-      allowed += share * member.threads;
-      if (!member.stopped) running += member.threads;
+      all.push_back({member.threads, !member.stopped, member.waits, member.controller.balance()});
+      found.push_back(&member);
     }
-    return running > 0 && running + beginner.threads > static_cast<int>(std::ceil(allowed));
+    return all;
   }
 
-  // The one that has waited for most.
+  [[nodiscard]] bool waits_for_turn(Member& beginner) {
+    std::vector<Member*> found;
+    const std::vector<SlicedKernel> all = sliced(found);
+    const auto place = std::ranges::find(found, &beginner) - found.begin();
+    return client_policy::must_wait(all, static_cast<std::size_t>(place), share);
+  }
+
   void begin_next() {
-    Member* next = nullptr;
-    for (auto& [tree, member] : members)
-      if (member.waits && (next == nullptr || member.controller.balance() > next->controller.balance()))
-        next = &member;
-    if (next != nullptr) next->next = SteadyClock::time_point::min();
+    std::vector<Member*> found;
+    if (const auto next = client_policy::next_turn(sliced(found)))
+      found[*next]->next = SteadyClock::time_point::min();
   }
 
   void slice(Member& member, Duration elapsed, Duration consumed) {
@@ -153,9 +158,8 @@ struct CpuLimiter::State {
     if (full && !member.stopped && member.controller.balance() > -tolerance) decision = Slice::run;
     const bool stop = decision == Slice::stop;
     const bool begins = member.stopped && !stop;
-    // A slice at most: one of those that run may not use what it may.
-    if (begins && !std::exchange(member.waits, false) && is_crowded(member)) {
-      member.waits = true;
+    member.waits = begins && waits_for_turn(member);
+    if (member.waits) {
       member.interval = CpuShare::slice;
       return;
     }

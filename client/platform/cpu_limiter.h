@@ -2,9 +2,8 @@
 // again: it stops a process that runs nevertheless, and kills one that keeps running
 // (shared/io/standstill.h). A kernel that may use less than all processors is counted with all that it has
 // started and sliced as soon as it uses more, by the closed-loop controller of client/policy/cpu_share.h.
-// Sliced kernels take turns, so that the load is even: a kernel begins when fewer run than their shares allow
-// together, or a slice later. Two that may use half of a core each run at the same moment for a twentieth of
-// the time; without turns for a third.
+// Sliced kernels take turns (cpu_turns.h): two that may use half of a core each run at the same moment for a
+// tenth of the time, without turns for a third (4 to 13 %, and 26 to 47).
 //
 // All of that is done on a thread of its own, which sleeps while there is nothing to look at: no kernel, or
 // only kernels that are frozen or may use every processor. A kernel that keeps to its processors is looked at
