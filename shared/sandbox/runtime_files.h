@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "shared/io/files.h"
@@ -42,6 +43,10 @@ struct RuntimeFile {
 
 // The interpreter that `program`, a script, names: "/usr/bin/python3", also behind env. Empty: it is none.
 [[nodiscard]] std::string script_interpreter(const io::Path& program);
+// The same with its arguments, {"python3", "-I"}, of a script's content.
+[[nodiscard]] std::vector<std::string> script_command(std::string_view program);
+// Is it, or is a name alone found, where packages have their programs? Others are of one computer.
+[[nodiscard]] bool is_of_a_package(const io::Path& interpreter);
 
 // What this computer lacks to start `program`, a script: its interpreter, and how to install that. Empty:
 // nothing.

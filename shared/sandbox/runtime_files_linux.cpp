@@ -159,22 +159,33 @@ class Collector {
   std::vector<RuntimeFile> files_;
 };
 
+bool is_env(const std::string& interpreter) {
+  return io::Path(interpreter).filename() == "env";
+}
+
 // "#!/usr/bin/env -S python3 -I" -> {"/usr/bin/env", "python3", "-I"}; empty if it is no script.
-std::vector<std::string> interpreter_of(const io::Path& program) {
-  std::ifstream file(program, std::ios::binary);
-  std::array<char, 256> head{};
-  file.read(head.data(), head.size());
-  std::string text(head.data(), static_cast<std::size_t>(file.gcount()));
-  if (!text.starts_with("#!")) return {};
-  text = text.substr(2, text.find('\n') - 2);
-  std::istringstream words(text);
+std::vector<std::string> first_line(std::string_view program) {
+  if (!program.starts_with("#!")) return {};
+  std::istringstream words(std::string(program.substr(2, program.find('\n') - 2)));
   std::vector<std::string> parts;
   for (std::string word; words >> word;) {
-    const bool of_env = parts.size() == 1 && io::Path(parts.front()).filename() == "env" &&
+    const bool of_env = parts.size() == 1 && is_env(parts.front()) &&
                         (word.starts_with('-') || word.find('=') != std::string::npos);
     if (!of_env) parts.push_back(word);
   }
   return parts;
+}
+
+std::vector<std::string> interpreter_of(const io::Path& program) {
+  std::ifstream file(program, std::ios::binary);
+  std::array<char, 256> head{};
+  file.read(head.data(), head.size());
+  return first_line({head.data(), static_cast<std::size_t>(file.gcount())});
+}
+
+std::vector<std::string> without_env(std::vector<std::string> words) {
+  if (words.size() > 1 && is_env(words.front())) words.erase(words.begin());
+  return words;
 }
 
 void add_interpreter(Collector& files, const io::Path& interpreter, Runtime runtime) {
@@ -191,7 +202,7 @@ void add_interpreter(Collector& files, const io::Path& interpreter, Runtime runt
 
 // What runs a script: the interpreter that its first line names, or that env finds.
 io::Path program_of(const Collector& files, const std::vector<std::string>& script) {
-  if (script.size() > 1 && io::Path(script.front()).filename() == "env")
+  if (script.size() > 1 && is_env(script.front()))
     for (const char* place : {"/usr/bin", "/bin"})
       if (files.exists(io::Path(place) / script[1])) return io::Path(place) / script[1];
   return script.front();
@@ -297,10 +308,18 @@ std::vector<RuntimeFile> runtime_files_of(const std::vector<io::Path>& programs,
   return std::move(files).files();
 }
 
+std::vector<std::string> script_command(std::string_view program) {
+  return without_env(first_line(program));
+}
+
 std::string script_interpreter(const io::Path& program) {
-  const std::vector<std::string> script = interpreter_of(program);
-  if (script.empty()) return {};
-  return script.size() > 1 && io::Path(script.front()).filename() == "env" ? script[1] : script.front();
+  const std::vector<std::string> words = without_env(interpreter_of(program));
+  return words.empty() ? std::string() : words.front();
+}
+
+bool is_of_a_package(const io::Path& interpreter) {
+  const io::Path place = interpreter.parent_path();
+  return place.empty() || place == "/usr/bin" || place == "/bin";
 }
 
 std::string missing_interpreter(const io::Path& program, const io::Path& root) {
@@ -309,12 +328,11 @@ std::string missing_interpreter(const io::Path& program, const io::Path& root) {
   const Collector files(root);
   const auto lacks = [&](const std::string& what) {
     const std::string sentence = "this computer lacks " + what + ", which the application needs";
-    const io::Path place = io::Path(what).parent_path();
-    const bool of_a_package = place.empty() || place == "/usr/bin" || place == "/bin";
-    return of_a_package ? sentence + ": " + io::install_command(io::Path(what).filename(), root) : sentence;
+    return is_of_a_package(what) ? sentence + ": " + io::install_command(io::Path(what).filename(), root)
+                                 : sentence;
   };
   if (!files.exists(script.front())) return lacks(script.front());
-  if (script.size() < 2 || io::Path(script.front()).filename() != "env") return {};
+  if (script.size() < 2 || !is_env(script.front())) return {};
   for (const char* place : {"/usr/bin", "/bin"})
     if (files.exists(io::Path(place) / script[1])) return {};
   return lacks(script[1]);

@@ -167,8 +167,6 @@ void BundleChecks::interpreter() {
   const std::string named = sandbox::script_interpreter(c.bundle.kernel);
   if (named.empty()) return;
   const std::string name = io::Path(named).filename().string();
-  const io::Path place = io::Path(named).parent_path();
-  const bool usual = place.empty() || place == "/usr/bin" || place == "/bin";
   const std::string only = name.starts_with("python3.") ? "python==" + name.substr(6) : std::string();
   const bool declared = std::ranges::any_of(c.bundle.manifest.needs, [](const std::string& text) {
     const auto need = parse_need(text);
@@ -177,7 +175,7 @@ void BundleChecks::interpreter() {
   if (const std::string lack = sandbox::missing_interpreter(c.bundle.kernel); !lack.empty())
     c.findings.failed("interpreter", lack,
                       "name an interpreter that volunteers' computers have, such as #!/usr/bin/python3");
-  else if (!usual)
+  else if (!sandbox::is_of_a_package(named))
     c.findings.failed("interpreter", "the kernel is a script for " + named + ", which only this computer has",
                       "name an interpreter that volunteers' computers have, such as #!/usr/bin/python3");
   else if (!is_python(named))

@@ -14,6 +14,7 @@
 #include "shared/bundle/manifest.h"
 #include "shared/json/text.h"
 #include "shared/sandbox/elf_file.h"
+#include "shared/sandbox/runtime_files.h"
 #include "tools/local/foreign.h"
 #include "tools/local/libraries.h"
 #include "tools/local/local_bundle.h"
@@ -158,19 +159,6 @@ Status copy_libraries(io::ProcessRunner& processes, const WrapPlan& plan, const 
   return {};
 }
 
-// The words of a script's first line, without env and its options; empty: it is no script.
-std::vector<std::string> interpreter_of(const Bytes& program) {
-  if (!program.starts_with("#!")) return {};
-  std::istringstream line(program.substr(2, program.find('\n') - 2));
-  std::vector<std::string> words;
-  for (std::string word; line >> word;) words.push_back(word);
-  if (words.size() > 1 && io::Path(words.front()).filename() == "env") {
-    words.erase(words.begin());
-    if (words.size() > 1 && words.front() == "-S") words.erase(words.begin());
-  }
-  return words;
-}
-
 // What to do about a script that no small shell runs.
 std::string advice_for(const std::string& interpreter) {
   const std::string name = io::Path(interpreter).filename().string();
@@ -246,7 +234,7 @@ Result<WrappedBundle> fill(io::Files& files, io::ProcessRunner& processes, const
   const std::string file = "bin/" + plan.program.filename().string();
   TRY(bring(plan.program, into / file));
   std::vector<std::string> command{file};
-  if (const auto interpreter = interpreter_of(program); !interpreter.empty()) {
+  if (const auto interpreter = sandbox::script_command(program); !interpreter.empty()) {
     TRY(copy_shell(files, plan, interpreter, into, command));
   } else if (const std::string platform = platform_of(program); platform != this_platform()) {
     return Error{ErrorKind::invalid,
