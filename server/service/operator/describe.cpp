@@ -260,6 +260,32 @@ protocol::HostInfo describe(const Model& model, const Host& host, Timestamp now)
   return info;
 }
 
+protocol::UnitInfo describe(const Model& model, const storage::Store::UnitPlace& place) {
+  protocol::UnitInfo info;
+  const auto problem = model.problems.find(place.problem);
+  const policy::Unit* unit = &place.unit;
+  if (problem != model.problems.end()) {
+    info.problem_name = problem->second.row.name;
+    // What an open one has done is newer in memory.
+    if (problem->second.stage != nullptr && problem->second.row.stage == place.stage)
+      if (const policy::Unit* live = problem->second.stage->view().unit(unit->id); live != nullptr)
+        unit = live;
+  }
+  info.id = unit->id;
+  info.problem = place.problem;
+  info.stage = place.stage;
+  info.slot = unit->slot;
+  info.kind = policy::name_of(unit->kind);
+  info.state = policy::name_of(unit->state);
+  info.range = unit->range;
+  info.delivered = std::max<std::int64_t>(0, unit->committed - unit->range.begin);
+  info.running_seconds = unit->running_seconds;
+  info.issued = unit->issued;
+  info.closed = unit->state == policy::UnitState::open ? Timestamp{} : unit->closed;
+  info.reason = unit->reason;
+  return info;
+}
+
 protocol::ApplicationInfo describe(const Application& application) {
   const auto& row = application.row;
   return {row.name,

@@ -19,6 +19,7 @@ namespace gleaner::service {
 [[nodiscard]] Error no_problem(ProblemId id);
 [[nodiscard]] Error no_host(HostId id);
 [[nodiscard]] protocol::HostInfo describe(const Model& model, const Host& host, Timestamp now);
+[[nodiscard]] protocol::UnitInfo describe(const Model& model, const storage::Store::UnitPlace& place);
 [[nodiscard]] protocol::ApplicationInfo describe(const Application& application);
 // With what it declares of its problems' parameters and inputs.
 [[nodiscard]] protocol::ApplicationInfo describe_with_form(const Application& application);

@@ -1,6 +1,6 @@
 // Which hosts can compute a problem, and why the others cannot, for people. It agrees with policy::fits() as
 // far as the server remembers what a host offers. The server does not keep an owner's list of permitted
-// applications and limit on memory, which come with each request. Writer thread. O(hosts).
+// applications, which comes with each request. Writer thread. O(hosts).
 #pragma once
 
 #include "server/service/core/model.h"

@@ -1,6 +1,5 @@
 #include "server/service/operator/views.h"
 
-#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -10,8 +9,8 @@
 #include "server/service/operator/contribution_days.h"
 #include "server/service/operator/describe.h"
 #include "server/service/operator/error_groups.h"
+#include "server/service/operator/relay_figures.h"
 #include "server/service/operator/suitable_hosts.h"
-#include "shared/bottleneck/relay_bottleneck.h"
 
 namespace gleaner::service {
 namespace {
@@ -73,82 +72,6 @@ std::vector<protocol::ProblemInfo> most_telling(const std::vector<protocol::Prob
   std::stable_partition(chosen.begin(), chosen.end(), [](const auto& info) { return !over(info.state); });
   if (chosen.size() > limits::problems_live_max) chosen.resize(limits::problems_live_max);
   return chosen;
-}
-
-protocol::UnitInfo unit_info(const Model& model, const storage::Store::UnitPlace& place) {
-  protocol::UnitInfo info;
-  const auto problem = model.problems.find(place.problem);
-  const policy::Unit* unit = &place.unit;
-  if (problem != model.problems.end()) {
-    info.problem_name = problem->second.row.name;
-    // What an open one has done is newer in memory.
-    if (problem->second.stage != nullptr && problem->second.row.stage == place.stage)
-      if (const policy::Unit* live = problem->second.stage->view().unit(unit->id); live != nullptr)
-        unit = live;
-  }
-  info.id = unit->id;
-  info.problem = place.problem;
-  info.stage = place.stage;
-  info.slot = unit->slot;
-  info.kind = policy::name_of(unit->kind);
-  info.state = policy::name_of(unit->state);
-  info.range = unit->range;
-  info.delivered = std::max<std::int64_t>(0, unit->committed - unit->range.begin);
-  info.running_seconds = unit->running_seconds;
-  info.issued = unit->issued;
-  info.closed = unit->state == policy::UnitState::open ? Timestamp{} : unit->closed;
-  info.reason = unit->reason;
-  return info;
-}
-
-// With the hosts under it. The linear program of so few takes milliseconds.
-constexpr std::int64_t relay_hosts_max = 100;
-constexpr int relay_units_max = 50;  // whose problem counts; more add nothing
-Status gather_relay(Transaction& tx, const std::string& name, Result<RelayFigures>& result) {
-  const Model& model = tx.model;
-  const RelayIndex& index = model.index.relays();
-  RelayFigures figures;
-  figures.relay.name = name;
-  for (const HostId id : index.relays()) {
-    const Host& host = model.hosts.at(id);
-    protocol::RelayInfo info;
-    info.name = host.row.code;
-    info.state = protocol::name_of(host.row.state);
-    info.host = id;
-    if (host.row.code == name) figures.relay = info;
-    figures.relays.push_back(std::move(info));
-  }
-  const auto code = model.codes.find(name);
-  if (code == model.codes.end() || code->second.children == 0) {
-    result = Error{ErrorKind::not_found, "there is no relay called " + name};
-    return {};
-  }
-  if (!figures.relay.host) {
-    figures.relay.state = "allowed";
-    result = std::move(figures);
-    return {};
-  }
-  const HostId relay = *figures.relay.host;
-  if (index.count(relay) > relay_hosts_max) {
-    result = Error{ErrorKind::too_large,
-                   fmt::format("{} has more than {} hosts: run `gleaner-admin relay explain {}`", name,
-                               relay_hosts_max, name)};
-    return {};
-  }
-  std::vector<HostId> ids{relay};
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    figures.hosts.push_back(describe(model, model.hosts.at(ids[i]), tx.now));
-    for (const HostId below : index.under(ids[i])) ids.push_back(below);
-  }
-  TRY_ASSIGN(const auto places, tx.store.host_units(relay, relay_units_max));
-  for (const auto& place : places) figures.units.push_back(unit_info(model, place));
-  if (!figures.units.empty())
-    if (const auto problem = model.problems.find(figures.units.front().problem);
-        problem != model.problems.end()) {
-      TRY_ASSIGN(figures.problem, describe_fully(tx, problem->second, limits::list_length_max));
-    }
-  result = std::move(figures);
-  return {};
 }
 
 protocol::ProblemSample sample_of(const protocol::ProblemInfo& info, Timestamp now) {
@@ -229,7 +152,7 @@ void Views::host_units(HostId host, int count_max, Done<std::vector<protocol::Un
         }
         TRY_ASSIGN(const auto places, tx.store.host_units(host, count_max));
         std::vector<protocol::UnitInfo> all;
-        for (const auto& place : places) all.push_back(unit_info(tx.model, place));
+        for (const auto& place : places) all.push_back(describe(tx.model, place));
         units = std::move(all);
         return {};
       },
